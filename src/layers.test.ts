@@ -56,7 +56,7 @@ function sourceFiles(folder: string): string[] {
 const IMPORT =
   /(?:^|[;\s])(?:import|export)\b[^;"'`]*?from\s*["']([^"']+)["']|\bimport\s*\(?\s*["']([^"']+)["']/g;
 
-export function importsOf(file: string, text: string): Import[] {
+function importsOf(file: string, text: string): Import[] {
   const code = text.replace(/\/\*[\s\S]*?\*\//g, "");
   return [...code.matchAll(IMPORT)].map((match) => ({ file, target: match[1] ?? match[2] ?? "" }));
 }
@@ -68,7 +68,7 @@ function roomOf(path: string): string {
   return parts.length > 2 ? (parts[1] ?? "") : "";
 }
 
-export function faultsOf({ file, target }: Import): string[] {
+function faultsOf({ file, target }: Import): string[] {
   const isTest = /\.test\.ts$/.test(file);
   const from = roomOf(file);
   const name = relative(root, file);

@@ -1,0 +1,17 @@
+/** `foundation`: what every system of the house shares, and nothing of any of them. */
+export { type Clock, type HostTimers, RealClock, VIRTUAL_EPOCH_MS, VirtualClock } from "./clock.ts";
+export { Corruption, type Place } from "./corruption.ts";
+export { createIdGenerator, type IdGenerator, idsOfIncarnation, isUuidV7, timestampOf } from "./ids.ts";
+export { admitJson, canonicalJson, type JsonValue, jsonEquals, NotJson } from "./json.ts";
+export { fromWords, type Random, seededRandom } from "./random.ts";
+export {
+  absurd,
+  err,
+  isErr,
+  isOk,
+  ok,
+  type Result,
+  type Tagged,
+  TaggedError,
+  type TaggedErrorClass,
+} from "./result.ts";

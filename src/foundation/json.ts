@@ -1,0 +1,161 @@
+/**
+ * What JSON can carry, and its canonical form.
+ *
+ * Terms. *JSON domain*: the values that come back equal after `JSON.stringify` and `JSON.parse`. *Admission*: the
+ * one pass that proves a value to be in the domain and copies it, deeply frozen, so that what a store keeps shares
+ * nothing mutable with what its caller holds.
+ *
+ * Invariants.
+ * 1. Outside the domain are: `undefined` (as a value, in an array or as a property), functions, symbols, bigint,
+ *    NaN, the infinities, -0, lone surrogates in keys or strings, cycles, holes in arrays, and objects whose
+ *    prototype is not `Object.prototype` or null. Each is refused with the JSON pointer of the value.
+ * 2. `canonicalJson` of two values is the same text if and only if the values are equal as JSON: keys are sorted by
+ *    UTF-16 code unit at every depth, and nothing else is changed.
+ */
+
+/** Any value that JSON can carry. */
+export type JsonValue = null | boolean | number | string | JsonValue[] | { [key: string]: JsonValue };
+
+/** Refusal of a value that JSON cannot carry. `path` is a JSON pointer from the value that was offered. */
+export class NotJson extends Error {
+  override readonly name = "NotJson";
+  readonly code = "NOT_JSON";
+  readonly path: string;
+  readonly found: string;
+
+  constructor(path: string, found: string) {
+    super(`value at ${path === "" ? "the root" : path} is ${found}, which JSON cannot carry`);
+    this.path = path;
+    this.found = found;
+  }
+}
+
+/**
+ * Proves a value to be in the JSON domain and returns a deeply frozen copy. A value that is already such a copy is
+ * returned as it is, so admitting twice costs one look-up.
+ * @throws NotJson with the JSON pointer of the first value outside the domain, in reading order.
+ */
+export function admitJson<T>(value: T): T {
+  if (typeof value === "object" && value !== null && admitted.has(value)) return value;
+  return admit(value, undefined, 0) as T;
+}
+
+/** The text of a JSON value with sorted keys: equal values, equal text. */
+export function canonicalJson(value: unknown): string {
+  if (typeof value !== "object" || value === null) return JSON.stringify(value) ?? "null";
+  if (Array.isArray(value)) return `[${value.map(canonicalJson).join(",")}]`;
+  const object = value as Record<string, unknown>;
+  const members: string[] = [];
+  for (const key of Object.keys(object).sort()) {
+    const member = object[key];
+    if (member !== undefined) members.push(`${JSON.stringify(key)}:${canonicalJson(member)}`);
+  }
+  return `{${members.join(",")}}`;
+}
+
+/** Whether two JSON values are equal; key order does not count. */
+export function jsonEquals(left: unknown, right: unknown): boolean {
+  if (left === right) return true;
+  if (typeof left !== "object" || typeof right !== "object" || left === null || right === null) return false;
+  if (Array.isArray(left)) {
+    if (!Array.isArray(right) || left.length !== right.length) return false;
+    return left.every((item, index) => jsonEquals(item, right[index]));
+  }
+  if (Array.isArray(right)) return false;
+  const one = left as Record<string, unknown>;
+  const other = right as Record<string, unknown>;
+  const keys = Object.keys(one);
+  if (keys.length !== Object.keys(other).length) return false;
+  return keys.every((key) => Object.hasOwn(other, key) && jsonEquals(one[key], other[key]));
+}
+
+/** Roots that `admitJson` made. Only roots: marking every node would cost more than it saves. */
+const admitted = new WeakSet<object>();
+
+/** The path from the root to a node, linked upward so that the happy path builds no string. */
+interface Trail {
+  readonly parent: Trail | undefined;
+  readonly key: string | number;
+  readonly node: object;
+}
+
+function admit(value: unknown, trail: Trail | undefined, depth: number): unknown {
+  switch (typeof value) {
+    case "string":
+      if (!value.isWellFormed()) throw new NotJson(pointer(trail), "a string with a lone surrogate");
+      return value;
+    case "number":
+      if (!Number.isFinite(value)) throw new NotJson(pointer(trail), String(value));
+      if (Object.is(value, -0)) throw new NotJson(pointer(trail), "-0");
+      return value;
+    case "boolean":
+      return value;
+    case "object":
+      if (value === null) return null;
+      return admitNode(value, trail, depth);
+    default:
+      throw new NotJson(pointer(trail), typeof value === "undefined" ? "undefined" : `a ${typeof value}`);
+  }
+}
+
+function admitNode(node: object, trail: Trail | undefined, depth: number): object {
+  if (admitted.has(node)) return node;
+  for (let above = trail; above !== undefined; above = above.parent) {
+    if (above.node === node)
+      throw new NotJson(pointer(trail), "a reference to a value that contains it (a cycle)");
+  }
+  if (depth > DEPTH_MAX) throw new NotJson(pointer(trail), `nested deeper than ${DEPTH_MAX} levels`);
+  let copy: object;
+  if (Array.isArray(node)) {
+    const items: unknown[] = new Array(node.length);
+    for (let index = 0; index < node.length; index++) {
+      items[index] = admitMember(node[index], trail, index, node, depth);
+    }
+    copy = items;
+  } else {
+    const prototype: unknown = Object.getPrototypeOf(node);
+    if (prototype !== Object.prototype && prototype !== null) {
+      throw new NotJson(pointer(trail), "an object that is neither plain nor an array");
+    }
+    const members: Record<string, unknown> = {};
+    for (const key of Object.keys(node)) {
+      if (!key.isWellFormed()) throw new NotJson(pointer(trail), "an object with a lone surrogate in a key");
+      const member = admitMember((node as Record<string, unknown>)[key], trail, key, node, depth);
+      if (key === "__proto__") {
+        // A plain assignment would set the prototype and lose the member.
+        Object.defineProperty(members, key, {
+          value: member,
+          enumerable: true,
+          configurable: true,
+          writable: true,
+        });
+      } else members[key] = member;
+    }
+    copy = members;
+  }
+  Object.freeze(copy);
+  if (trail === undefined) admitted.add(copy);
+  return copy;
+}
+
+function admitMember(
+  value: unknown,
+  parent: Trail | undefined,
+  key: string | number,
+  node: object,
+  depth: number,
+): unknown {
+  if (typeof value === "boolean" || value === null) return value;
+  return admit(value, { parent, key, node }, depth + 1);
+}
+
+/** Deeper values would overflow the stack of a recursive reader somewhere; no message comes near. */
+const DEPTH_MAX = 512;
+
+function pointer(trail: Trail | undefined): string {
+  const parts: string[] = [];
+  for (let step = trail; step !== undefined; step = step.parent) {
+    parts.unshift(String(step.key).replaceAll("~", "~0").replaceAll("/", "~1"));
+  }
+  return parts.map((part) => `/${part}`).join("");
+}
