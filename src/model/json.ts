@@ -1,0 +1,74 @@
+/**
+ * JSON values (spec §1.1): what survives `JSON.parse(JSON.stringify(value))` unchanged.
+ *
+ * The check is written by hand and not as a recursive schema, because it has to refuse what JSON Schema cannot
+ * see: class instances (a `Date` or a `Map` would silently turn into something else), sparse arrays, properties
+ * that are `undefined`, symbol keys, and cycles. Cycles are found by depth: a value nested deeper than
+ * `JSON_DEPTH_MAX` is refused, which also keeps the recursion of every later reader bounded.
+ */
+import { Type } from "typebox";
+
+/** Any JSON value (spec §1.1). */
+export type JsonValue = null | boolean | number | string | JsonValue[] | { [key: string]: JsonValue };
+/** A JSON object: tool arguments, metadata, resume data. */
+export type JsonObject = { [key: string]: JsonValue };
+
+/** The deepest nesting of arrays and objects that counts as JSON here. */
+export const JSON_DEPTH_MAX = 1000;
+
+/** Whether `value` is a JSON value: plain, finite, acyclic, nothing undefined. Never throws. */
+export function isJsonValue(value: unknown): value is JsonValue {
+  return isJsonAt(value, 0);
+}
+
+/** Whether `value` is a JSON object, arrays excluded. Never throws. */
+export function isJsonObject(value: unknown): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value) && isJsonAt(value, 0);
+}
+
+/** `JsonValue` as a schema. */
+export const JsonValueSchema = Type.Unsafe<JsonValue>(
+  Type.Refine(Type.Unknown(), isJsonValue, () => "must be a JSON value"),
+);
+
+/** `JsonObject` as a schema. */
+export const JsonObjectSchema = Type.Unsafe<JsonObject>(
+  Type.Refine(Type.Unknown(), isJsonObject, () => "must be a JSON object"),
+);
+
+/** An object created by a literal, by `JSON.parse`, or without a prototype, in this realm or another one. */
+export function isPlainObject(value: unknown): value is { [key: string]: unknown } {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return false;
+  const prototype: unknown = Object.getPrototypeOf(value);
+  if (prototype === Object.prototype || prototype === null) return true;
+  // A plain object of another realm (a vm context, a test runner): its prototype is that realm's root.
+  return Object.getPrototypeOf(prototype) === null && Object.hasOwn(prototype as object, "isPrototypeOf");
+}
+
+function isJsonAt(value: unknown, depth: number): boolean {
+  switch (typeof value) {
+    case "string":
+    case "boolean":
+      return true;
+    case "number":
+      return Number.isFinite(value);
+    case "object":
+      break;
+    default:
+      return false;
+  }
+  if (value === null) return true;
+  if (depth >= JSON_DEPTH_MAX) return false;
+  if (Array.isArray(value)) {
+    // An index loop, not `every`: `every` skips holes, and a hole is not JSON.
+    for (let index = 0; index < value.length; index++) {
+      if (!isJsonAt(value[index], depth + 1)) return false;
+    }
+    return true;
+  }
+  if (!isPlainObject(value) || Object.getOwnPropertySymbols(value).length > 0) return false;
+  for (const key of Object.keys(value)) {
+    if (!isJsonAt(value[key], depth + 1)) return false;
+  }
+  return true;
+}
