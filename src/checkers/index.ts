@@ -1,0 +1,2 @@
+/** `checkers`: one promise a file. */
+export { type Checker, type CheckerRun, startAll, type Violation } from "./checker.ts";

@@ -1,0 +1,36 @@
+/** `faults`: the gate, the scripted world, boundaries and cuts, scenarios as data, the timeline. Knows no system. */
+export {
+  type Boundary,
+  BoundaryCounter,
+  type BoundaryKind,
+  boundaryName,
+  type Cut,
+  cutName,
+  type Position,
+} from "./boundary.ts";
+export { Gate } from "./gate.ts";
+export type {
+  Scenario,
+  ScenarioSettings,
+  ScriptedCall,
+  ScriptedReply,
+  ScriptedTool,
+  ScriptedToolBehaviour,
+  ScriptedUsage,
+  Stimulus,
+} from "./scenario.ts";
+export { Timeline, type TimelineEvent } from "./timeline.ts";
+export {
+  type BillRow,
+  type EffectRow,
+  MemoryLedger,
+  REQUEST_LABEL,
+  ScriptExhausted,
+  type ScriptedToolAnswer,
+  TIMER_LABEL,
+  TOOL_LABEL,
+  World,
+  type WorldAccess,
+  type WorldLedger,
+  type WorldRow,
+} from "./world.ts";

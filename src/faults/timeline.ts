@@ -1,0 +1,44 @@
+/**
+ * The timeline: what was observed, in order. Checkers read it, `repro` prints it.
+ *
+ * A commit's payload belongs to the system under test and is opaque here; the system's own checkers know its shape.
+ */
+import type { Boundary } from "./boundary.ts";
+import type { WorldRow } from "./world.ts";
+
+export type TimelineEvent =
+  /** A life begins: 0 is the first, 1 the first after a crash, … */
+  | { readonly kind: "boot"; readonly incarnation: number }
+  /** A commit that the store confirmed. `payload` is the system's own. */
+  | { readonly kind: "commit"; readonly boundary: Boundary; readonly payload: unknown }
+  /** A commit that the store refused or failed. */
+  | {
+      readonly kind: "commit-failed";
+      readonly boundary: Boundary;
+      readonly payload: unknown;
+      readonly error: string;
+    }
+  /** Something happened outside. */
+  | { readonly kind: "effect"; readonly boundary: Boundary; readonly row: WorldRow }
+  | { readonly kind: "timer"; readonly boundary: Boundary; readonly delayMs: number }
+  /** The process died here. */
+  | { readonly kind: "crash"; readonly at: string };
+
+/** An ordered record of events, with listeners that judge as it grows. */
+export class Timeline {
+  readonly #events: TimelineEvent[] = [];
+  readonly #listener: ((event: TimelineEvent) => void) | undefined;
+
+  constructor(listener?: (event: TimelineEvent) => void) {
+    this.#listener = listener;
+  }
+
+  get events(): readonly TimelineEvent[] {
+    return this.#events;
+  }
+
+  push(event: TimelineEvent): void {
+    this.#events.push(event);
+    this.#listener?.(event);
+  }
+}

@@ -1,0 +1,181 @@
+/**
+ * The scripted world: everything outside that an effect can touch, and the witness of what really happened.
+ *
+ * A world outlives a crash. It holds the provider's bill (every request that was sent) and the effect ledger (every
+ * tool execution that took place); with a file it holds them across processes too. It knows no runtime: adapters in
+ * `subject/` translate a runtime's provider and tool interfaces into `request` and `execute`.
+ *
+ * Invariants.
+ * 1. A row is in the bill or in the ledger before its answer exists: what happened is never forgotten, whatever dies.
+ * 2. An answer depends on the scenario, the turn and how often that turn was asked, and on nothing else. So a request
+ *    that is repeated after a crash gets the answer that the first one would have got, and "ran twice" can be told
+ *    from "was answered differently".
+ * 3. Each effect is one boundary: `before` it nothing is in the rows; `inside` it the row exists and the answer does
+ *    not reach the runtime.
+ */
+import type { JsonValue, VirtualClock } from "../foundation/index.ts";
+import { canonicalJson } from "../foundation/index.ts";
+import type { Boundary } from "./boundary.ts";
+import type { Gate } from "./gate.ts";
+import type { Scenario, ScriptedReply, ScriptedTool, ScriptedUsage } from "./scenario.ts";
+import type { Timeline } from "./timeline.ts";
+
+/** The labels of the world's effects. */
+export const REQUEST_LABEL = "provider.request";
+export const TOOL_LABEL = "tool.execute";
+export const TIMER_LABEL = "timer.sleep";
+
+/** One thing that really happened outside. */
+export type WorldRow = BillRow | EffectRow;
+
+/** A request that was sent, and what it cost. */
+export interface BillRow {
+  readonly kind: "request";
+  readonly turn: number;
+  /** The how-manieth request of this turn, from 1. */
+  readonly ask: number;
+  readonly usage: ScriptedUsage;
+}
+
+/** A tool execution that took place. */
+export interface EffectRow {
+  readonly kind: "tool";
+  readonly tool: string;
+  /** The provider's id of the call. */
+  readonly callId: string;
+  /** Canonical JSON of the arguments it ran with. */
+  readonly argumentsText: string;
+}
+
+/** What a tool execution answers. */
+export interface ScriptedToolAnswer {
+  readonly text: string;
+  readonly terminate: boolean;
+  readonly usage: ScriptedUsage | undefined;
+}
+
+/** Where a world keeps its rows: memory, or a file for worlds that outlive a real process. */
+export interface WorldLedger {
+  readonly rows: readonly WorldRow[];
+  append(row: WorldRow): void;
+}
+
+/** The rows of a world in memory. */
+export class MemoryLedger implements WorldLedger {
+  readonly #rows: WorldRow[];
+
+  constructor(rows: readonly WorldRow[] = []) {
+    this.#rows = [...rows];
+  }
+
+  get rows(): readonly WorldRow[] {
+    return this.#rows;
+  }
+
+  append(row: WorldRow): void {
+    this.#rows.push(row);
+  }
+}
+
+/** What an effect passes through in one life of the process. */
+export interface WorldAccess {
+  readonly gate: Gate;
+  readonly timeline: Timeline;
+}
+
+/** See the module header. */
+export class World {
+  readonly scenario: Scenario;
+  readonly clock: VirtualClock;
+  readonly #ledger: WorldLedger;
+
+  constructor(scenario: Scenario, clock: VirtualClock, ledger: WorldLedger = new MemoryLedger()) {
+    this.scenario = scenario;
+    this.clock = clock;
+    this.#ledger = ledger;
+  }
+
+  get rows(): readonly WorldRow[] {
+    return this.#ledger.rows;
+  }
+
+  /** A copy that shares nothing: the world as it is now, for one cut. `clock` is the copy's own. */
+  fork(clock: VirtualClock): World {
+    return new World(this.scenario, clock, new MemoryLedger(this.#ledger.rows));
+  }
+
+  /** Sends a request of a turn. Rejects with `ScriptExhausted` if the scenario has no such turn. */
+  request(access: WorldAccess, turn: number): Promise<ScriptedReply> {
+    return this.#effect(access, REQUEST_LABEL, () => {
+      const replies = this.scenario.turns[turn];
+      const ask = this.rows.filter((row) => row.kind === "request" && row.turn === turn).length + 1;
+      const reply = replies?.[Math.min(ask, replies.length) - 1];
+      if (reply === undefined) throw new ScriptExhausted(this.scenario.name, turn);
+      return { row: { kind: "request", turn, ask, usage: reply.usage }, answer: () => reply };
+    });
+  }
+
+  /** Executes a tool. Rejects with the tool's own error where its script says so; the effect has happened then. */
+  execute(
+    access: WorldAccess,
+    tool: ScriptedTool,
+    callId: string,
+    args: JsonValue,
+  ): Promise<ScriptedToolAnswer> {
+    return this.#effect(access, TOOL_LABEL, () => {
+      const argumentsText = canonicalJson(args);
+      return {
+        row: { kind: "tool", tool: tool.name, callId, argumentsText },
+        answer: () => answerOf(tool, argumentsText),
+      };
+    });
+  }
+
+  /** Sleeps in virtual time. */
+  sleep(access: WorldAccess, delayMs: number, signal?: AbortSignal): Promise<void> {
+    return access.gate.pass("effect", TIMER_LABEL, async (boundary) => {
+      access.timeline.push({ kind: "timer", boundary, delayMs });
+      await this.clock.sleep(delayMs, signal);
+    });
+  }
+
+  async #effect<T>(
+    access: WorldAccess,
+    label: string,
+    happen: () => { row: WorldRow; answer: () => T },
+  ): Promise<T> {
+    return access.gate.pass("effect", label, (boundary: Boundary) => {
+      const { row, answer } = happen();
+      this.#ledger.append(row);
+      access.timeline.push({ kind: "effect", boundary, row });
+      return answer();
+    });
+  }
+}
+
+/** The scenario has no answer for a turn: the scenario is wrong, or the runtime asks for more than it should. */
+export class ScriptExhausted extends Error {
+  override readonly name = "ScriptExhausted";
+  readonly code = "SCRIPT_EXHAUSTED";
+
+  constructor(scenario: string, turn: number) {
+    super(
+      `scenario ${scenario} scripts no answer for turn ${turn}; the runtime asked for one more than it should`,
+    );
+  }
+}
+
+function answerOf({ does }: ScriptedTool, argumentsText: string): ScriptedToolAnswer {
+  switch (does.kind) {
+    case "answers":
+      return {
+        text: does.text.replaceAll("{arguments}", argumentsText),
+        terminate: does.terminate === true,
+        usage: does.usage,
+      };
+    case "answersBytes":
+      return { text: "x".repeat(does.byteCount), terminate: false, usage: undefined };
+    case "throws":
+      throw new Error(does.message);
+  }
+}

@@ -1,0 +1,135 @@
+/**
+ * The Subject contract: a system that can be crashed. An explorer asks only this.
+ *
+ * Walking, cutting, forking, killing, comparing, naming and shrinking are written once, over this contract. The
+ * built-in systems implement it in this room; anyone else's system plugs in by implementing it.
+ *
+ * Terms. *Disk*: what outlives a crash. *Life* (incarnation): one process over a disk, from boot to death or close.
+ * *View*: what is durable, in two texts: exact, and canonical (ids renamed in order of first appearance, object keys
+ * sorted, times as offsets without downtime).
+ *
+ * Invariants.
+ * 1. Nothing outlives a life but its disk and its world. A boot reads nothing else.
+ * 2. `fork` is a copy: nothing done to one disk is seen in the other. The original may have a live process on it.
+ * 3. `view` reads what is durable and changes nothing; it is right beside a live process and right after a kill.
+ * 4. Given equal disk, world, scenario, seed and incarnation, a life does the same.
+ */
+import type { CheckerRun } from "../checkers/index.ts";
+import type { Cut, Gate, Scenario, Timeline, World, WorldRow } from "../faults/index.ts";
+
+/** What a subject promises to survive. Each grade includes the ones before it. */
+export type Grade = "memory" | "process-crash" | "power-loss" | "multi-writer";
+
+/** A system under test on one kind of store. */
+export interface Subject {
+  /** The name on the command line and in run ids: `memory`, `jsonl`, `sqlite`, `txlog`, … */
+  readonly id: string;
+  /** One line for `crashproof list`. */
+  readonly title: string;
+  readonly grade: Grade;
+  /** Subjects of one family must agree on every view (design §3.8). */
+  readonly family: string;
+
+  /** A new disk with a new, empty session on it. `folder` is where a disk that needs files may put them. */
+  provision(options: { readonly seed: number; readonly folder: string }): Disk;
+  /** The disk that another process left in a folder; undefined if this kind of disk cannot outlive a process. */
+  attach(folder: string): Disk | undefined;
+  /** Begins a life. Returns at once: opening and recovery are part of the life, and are gated like the rest of it. */
+  boot(boot: Boot): Incarnation;
+  /** What is durable now. Rejects if it cannot be read. */
+  view(disk: Disk, reading: ViewReading): Promise<View>;
+  /** The subject's own checkers, over one run. */
+  judge(context: JudgeContext): CheckerRun<RunEnd>;
+  /** What the specification demands after a cut: the uninterrupted view, changed where the policy table says so. */
+  expect(question: RecoveryQuestion): RecoveryExpectation;
+}
+
+/** What outlives a crash. */
+export interface Disk {
+  /** A copy in `folder`, or in memory where the disk needs no files. */
+  fork(folder: string): Disk;
+  /**
+   * Copies of this disk on which the last commit is torn: every place where the medium can tear the bytes that
+   * `before` lacks. Empty where a commit is atomic.
+   */
+  tear(before: Disk, folder: string): readonly TornDisk[];
+  /** Releases memory and files. */
+  dispose(): void;
+}
+
+export interface TornDisk {
+  readonly bytesWritten: number;
+  readonly disk: Disk;
+}
+
+/** Everything a life depends on. */
+export interface Boot {
+  readonly disk: Disk;
+  readonly world: World;
+  readonly scenario: Scenario;
+  readonly seed: number;
+  /** 0 for the first life on this disk, one more after each crash. */
+  readonly incarnation: number;
+  readonly gate: Gate;
+  readonly timeline: Timeline;
+  readonly drive: "automatic" | "manual";
+}
+
+/** One life of the process. */
+export interface Incarnation {
+  /**
+   * Resolves when the life's work is done: the scenario's stimuli are answered, or what was interrupted has been
+   * resumed to its end. Rejects if the system refused or faulted. Never settles after `drop`.
+   */
+  readonly life: Promise<void>;
+  /** Death: nothing awaited, nothing flushed, nothing written. Handles are let go. */
+  drop(): void;
+  /** A clean end. */
+  close(): Promise<void>;
+}
+
+/** How to read a view: the time at which the world began, and the downtimes since, for canonical times. */
+export interface ViewReading {
+  readonly epochMs: number;
+  readonly downtimes: readonly Downtime[];
+}
+
+/** The process was down from `atMs` for `durationMs`. */
+export interface Downtime {
+  readonly atMs: number;
+  readonly durationMs: number;
+}
+
+/** What is durable, as text; see the header. */
+export interface View {
+  readonly exact: string;
+  readonly canonical: string;
+}
+
+export interface JudgeContext {
+  readonly scenario: Scenario;
+  /** Checkers that are switched off; for showing that each is needed. */
+  readonly off: readonly string[];
+}
+
+/** The end of a run, for the checkers. */
+export interface RunEnd {
+  readonly view: View;
+  readonly rows: readonly WorldRow[];
+  /** Where the process was killed, in order; empty for the uninterrupted run. */
+  readonly cuts: readonly Cut[];
+}
+
+export interface RecoveryQuestion {
+  readonly scenario: Scenario;
+  readonly cut: Cut;
+  /** What was durable at the moment of death. */
+  readonly atCut: View;
+  readonly uninterrupted: View;
+}
+
+/** The view that recovery must reach, and the rows of the policy table that made it differ from the uninterrupted one. */
+export interface RecoveryExpectation {
+  readonly canonical: string;
+  readonly demands: readonly string[];
+}
