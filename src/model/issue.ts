@@ -10,31 +10,13 @@
  * schemas. For a keyword it does not know it finds nothing; `shape.ts` then reports the whole value.
  */
 import type { TSchema } from "typebox";
+import { constantsOf, discriminantsOf, flatten, type Keywords } from "./keywords.ts";
 
 /** One broken place: a JSON pointer (RFC 6901) to it, what should stand there, and what stands there. */
 export interface ShapeIssue {
   path: string;
   expected: string;
   found: string;
-}
-
-/** The keywords that are read here; every schema is seen as this record. */
-interface Keywords {
-  type?: string;
-  const?: unknown;
-  enum?: unknown[];
-  anyOf?: Keywords[];
-  allOf?: Keywords[];
-  properties?: Record<string, Keywords>;
-  required?: string[];
-  additionalProperties?: boolean | Keywords;
-  patternProperties?: Record<string, Keywords>;
-  items?: Keywords;
-  not?: Keywords;
-  minLength?: number;
-  minimum?: number;
-  maximum?: number;
-  "~refine"?: { check: (value: unknown) => boolean; error: (value: unknown) => string }[];
 }
 
 /** The first place where `value` breaks `schema`, or `undefined`. `path` is the pointer of `value` itself. */
@@ -201,7 +183,7 @@ function isOfKind(branch: Keywords, value: unknown): boolean {
 
 /**
  * The branches that agree with the value in every discriminant, or the issue that a discriminant holds no legal
- * value. Nested unions are opened first: navigation states are a union inside the union of operation states.
+ * value. Each discriminant that narrows the union may uncover another, as `summarize` among the navigations.
  */
 function byDiscriminants(
   union: Keywords[],
@@ -211,7 +193,7 @@ function byDiscriminants(
   let branches = union.flatMap(flatten);
   const asked = new Set<string>();
   for (;;) {
-    const key = discriminantOf(branches, asked);
+    const key = discriminantsOf(branches).find((candidate) => !asked.has(candidate));
     if (key === undefined) return { branches };
     asked.add(key);
     const legal = branches.map((branch) => constantsOf(branch.properties?.[key]) ?? []);
@@ -220,22 +202,6 @@ function byDiscriminants(
       return issueFor(pointer(path, key), listOf([...new Set(legal.flat())]), value[key]);
     branches = matching;
   }
-}
-
-function flatten(schema: Keywords): Keywords[] {
-  return schema.anyOf ? schema.anyOf.flatMap(flatten) : [schema];
-}
-
-/** The next property that is required and constant in every branch, and not the same in all of them. */
-function discriminantOf(branches: Keywords[], asked: ReadonlySet<string>): string | undefined {
-  const [first, ...others] = branches;
-  if (!first || others.length === 0) return undefined;
-  return Object.keys(first.properties ?? {}).find((key) => {
-    if (asked.has(key)) return false;
-    return branches.every(
-      (branch) => branch.required?.includes(key) && constantsOf(branch.properties?.[key]),
-    );
-  });
 }
 
 /** The issue that lies deepest, of the branches left; the first one if several are equally deep. */
@@ -250,12 +216,6 @@ function deepest(branches: Keywords[], value: unknown, path: string): ShapeIssue
 
 function depthOf(issue: ShapeIssue): number {
   return issue.path.split("/").length;
-}
-
-function constantsOf(schema: Keywords | undefined): unknown[] | undefined {
-  if (!schema) return undefined;
-  if (Object.hasOwn(schema, "const")) return [schema.const];
-  return schema.enum;
 }
 
 function listOf(values: unknown[]): string {

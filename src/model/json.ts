@@ -1,5 +1,7 @@
 /**
- * JSON values (spec §1.1): what survives `JSON.parse(JSON.stringify(value))` unchanged.
+ * JSON values inside durable shapes (spec §1.1). `foundation` admits whole values into the JSON domain before they
+ * are stored; the check here is the part of a schema that says "any JSON stands in this place". It accepts all that
+ * admission accepts, and what decoding old files may yield beside it (`-0`, a lone surrogate).
  *
  * The check is written by hand and not as a recursive schema, because it has to refuse what JSON Schema cannot
  * see: class instances (a `Date` or a `Map` would silently turn into something else), sparse arrays, properties
@@ -7,14 +9,15 @@
  * `JSON_DEPTH_MAX` is refused, which also keeps the recursion of every later reader bounded.
  */
 import { Type } from "typebox";
+import type { JsonValue } from "../foundation/index.ts";
 
-/** Any JSON value (spec §1.1). */
-export type JsonValue = null | boolean | number | string | JsonValue[] | { [key: string]: JsonValue };
+export type { JsonValue };
+
 /** A JSON object: tool arguments, metadata, resume data. */
 export type JsonObject = { [key: string]: JsonValue };
 
 /** The deepest nesting of arrays and objects that counts as JSON here. */
-export const JSON_DEPTH_MAX = 1000;
+export const JSON_DEPTH_MAX = 512;
 
 /** Whether `value` is a JSON value: plain, finite, acyclic, nothing undefined. Never throws. */
 export function isJsonValue(value: unknown): value is JsonValue {

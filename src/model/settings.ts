@@ -60,6 +60,13 @@ export const DeferredOptionSchema = Type.Union([
 ]);
 export type DeferredOption = Static<typeof DeferredOptionSchema>;
 
+/**
+ * Any key, every value a string. Not `Type.Record`, whose key pattern skips the value of a key with a line break.
+ */
+const StringMapSchema = Type.Unsafe<Record<string, string>>(
+  Type.Object({}, { additionalProperties: Type.String() }),
+);
+
 /** The curated, JSON-safe options of a provider request; every one is optional (spec §0.7, §5.2). */
 export const AgentHarnessStreamOptionsSchema = closed({
   transport: Type.Optional(Type.Enum(["sse", "websocket", "websocket-cached", "auto"])),
@@ -67,7 +74,7 @@ export const AgentHarnessStreamOptionsSchema = closed({
   maxRetries: Type.Optional(Type.Number({ minimum: 0 })),
   /** 0 means no cap. */
   maxRetryDelayMs: Type.Optional(Type.Number({ minimum: 0 })),
-  headers: Type.Optional(Type.Record(Type.String(), Type.String())),
+  headers: Type.Optional(StringMapSchema),
   metadata: Type.Optional(JsonObjectSchema),
   cacheRetention: Type.Optional(Type.Enum(["none", "short", "long"])),
   deferred: Type.Optional(DeferredOptionSchema),

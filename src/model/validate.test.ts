@@ -6,14 +6,13 @@ import {
   sampleEntries,
   sampleLastResults,
   sampleMessages,
-  sampleOperationStates,
   sampleOperations,
   samplePreparations,
   sampleRegisterValues,
-  sampleRun,
   sampleUsageRow,
   toDraft,
 } from "./samples.ts";
+import { sampleOperationStates, sampleRun } from "./samples-operation-state.ts";
 import { addUsage, zeroUsage } from "./usage.ts";
 import {
   validateEntry,

@@ -9,21 +9,17 @@
  * 2. An assistant message must be settled: `pending` is refused (spec §2.1).
  * 3. Unknown keys are refused in everything but messages, their blocks and usage (`schema.ts` says why).
  *
- * Not checked here: references between values (`operation` and `session` do, spec §3.3), and whether the extra
- * keys of a message are JSON; a session detaches messages into JSON before it validates them.
+ * Not checked here: references between values (`operation` and `session` do, spec §3.3), and what `admitJson` of
+ * `foundation` refuses before a commit anyway: holes in lists, properties that are `undefined` (an optional one
+ * counts as absent here), and extra keys of a message whose values are no JSON.
  */
 import type { TSchema } from "typebox";
 import { EntryDraftSchema, EntrySchema } from "./entry.ts";
 import { issueFor, pointer, type ShapeIssue } from "./issue.ts";
 import { BUILT_IN_MESSAGE_SCHEMAS, type CustomMessageSchemas } from "./message.ts";
-import {
-  CompactionStateSchema,
-  NavigationStateSchema,
-  OperationStateSchema,
-  RunStateSchema,
-} from "./operation-state.ts";
+import { OperationStateSchema } from "./operation-state.ts";
 import { REGISTER_NAMESPACES, REGISTER_SCHEMAS, type RegisterNamespace } from "./register.ts";
-import { Shape, VariantShape } from "./shape.ts";
+import { Shape } from "./shape.ts";
 import { TransactionFormSchema } from "./transaction.ts";
 import { UsageRowDraftSchema, UsageRowSchema } from "./usage.ts";
 
@@ -128,7 +124,6 @@ function registerIssue(
   path: string,
   customSchemas: CustomMessageSchemas,
 ): ShapeIssue | undefined {
-  if (namespace === "op.state") return operationStateShape.issue(value, path);
   const issue = registerShapes[namespace].issue(value, path);
   if (issue) return issue;
   switch (namespace) {
@@ -189,55 +184,23 @@ function messageIssue(
   const builtIn = typeof role === "string" ? builtInMessageShapes.get(role) : undefined;
   if (builtIn) return builtIn.issue(value, path);
   if (typeof role === "string" && Object.hasOwn(customSchemas, role)) {
-    return customShapeOf(customSchemas[role] as TSchema).issue(value, path);
+    return Shape.ofApplication(customSchemas[role] as TSchema).issue(value, path);
   }
   const registered = [...builtInMessageShapes.keys(), ...Object.keys(customSchemas)];
   return issueFor(pointer(path, "role"), `a registered role: ${registered.join(", ")}`, role);
 }
 
-/** Application schemas are compiled once per schema object, and forgotten with it. */
-const customShapes = new WeakMap<TSchema, Shape>();
-
-function customShapeOf(schema: TSchema): Shape {
-  let shape = customShapes.get(schema);
-  if (!shape) {
-    shape = new Shape(schema);
-    customShapes.set(schema, shape);
-  }
-  return shape;
-}
-
 const PREPARATION_MESSAGE_LISTS = ["messagesToSummarize", "turnPrefixMessages", "retainedTail", "messages"];
 
-const entryShape = new VariantShape(EntrySchema, "type", membersByConstant(EntrySchema.anyOf, "type"));
-const entryDraftShape = new VariantShape(
-  EntryDraftSchema,
-  "type",
-  membersByConstant(EntryDraftSchema.anyOf, "type"),
-);
-const usageRowShape = new Shape(UsageRowSchema);
-const usageRowDraftShape = new Shape(UsageRowDraftSchema);
-const transactionFormShape = new Shape(TransactionFormSchema);
-const operationStateShape = new VariantShape(OperationStateSchema, "kind", {
-  run: RunStateSchema,
-  compaction: CompactionStateSchema,
-  navigation: NavigationStateSchema,
-});
+const entryShape = Shape.of(EntrySchema);
+const entryDraftShape = Shape.of(EntryDraftSchema);
+const usageRowShape = Shape.of(UsageRowSchema);
+const usageRowDraftShape = Shape.of(UsageRowDraftSchema);
+const transactionFormShape = Shape.of(TransactionFormSchema);
+const operationStateShape = Shape.of(OperationStateSchema);
 const builtInMessageShapes: ReadonlyMap<string, Shape> = new Map(
-  Object.entries(BUILT_IN_MESSAGE_SCHEMAS).map(([role, schema]) => [role, new Shape(schema)]),
+  Object.entries(BUILT_IN_MESSAGE_SCHEMAS).map(([role, schema]) => [role, Shape.of(schema)]),
 );
 const registerShapes = Object.fromEntries(
-  REGISTER_NAMESPACES.map((namespace) => [namespace, new Shape(REGISTER_SCHEMAS[namespace])]),
+  REGISTER_NAMESPACES.map((namespace) => [namespace, Shape.of(REGISTER_SCHEMAS[namespace])]),
 ) as Record<RegisterNamespace, Shape>;
-
-function membersByConstant(
-  members: readonly { properties: Record<string, TSchema> }[],
-  key: string,
-): Record<string, TSchema> {
-  return Object.fromEntries(
-    members.map((member) => [
-      String((member.properties[key] as { const?: unknown }).const),
-      member as TSchema,
-    ]),
-  );
-}
