@@ -9,6 +9,18 @@ export {
   type Position,
 } from "./boundary.ts";
 export { Gate } from "./gate.ts";
+export {
+  type CutRef,
+  cutRefName,
+  DEFAULT_SEED,
+  formatRunId,
+  InvalidRunId,
+  parseCut,
+  parseRunId,
+  type RunId,
+  type RunKind,
+  refOf,
+} from "./run-id.ts";
 export type {
   Scenario,
   ScenarioSettings,

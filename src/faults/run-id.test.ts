@@ -1,0 +1,53 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { formatRunId, parseRunId, type RunId } from "./run-id.ts";
+
+const name = fc.stringMatching(/^[a-z][a-z0-9-]{0,12}$/);
+const cut = fc
+  .record({
+    label: fc.stringMatching(/^[a-z]{1,8}(\.[a-z-]{1,8}){0,2}$/),
+    occurrence: fc.integer({ min: 1, max: 99 }),
+    position: fc.constantFrom("before" as const, "inside" as const, "after" as const),
+    bytesWritten: fc.option(fc.nat(99_999), { nil: undefined }),
+  })
+  .map(({ bytesWritten, ...rest }) => (bytesWritten === undefined ? rest : { ...rest, bytesWritten }));
+
+const runId: fc.Arbitrary<RunId> = fc.oneof(
+  fc.record({
+    kind: fc.constantFrom("walk" as const, "drives" as const),
+    scenario: name,
+    subject: name,
+    cuts: fc.constant([]),
+    seed: fc.nat(),
+  }),
+  fc.record({
+    kind: fc.constantFrom("crash" as const, "kill" as const, "backends" as const),
+    scenario: name,
+    subject: fc.oneof(name, fc.constant("canary:effect-before-intent")),
+    cuts: fc.array(cut, { minLength: 1, maxLength: 3 }),
+    seed: fc.nat(),
+  }),
+);
+
+describe("run ids", () => {
+  it("survive being printed and read", () => {
+    fc.assert(
+      fc.property(runId, (id) => {
+        expect(parseRunId(formatRunId(id))).toEqual({ ok: true, value: id });
+      }),
+    );
+  });
+
+  it.each([
+    ["", "a kind of run"],
+    ["crush/two-tools/memory", "a kind of run"],
+    ["crash", "a scenario"],
+    ["crash/two-tools", "a subject"],
+    ["crash/two-tools/memory", "at least one cut"],
+    ["walk/two-tools/memory/tool.settle#1:after", "no cut"],
+    ["crash/two-tools/memory/tool.settle#1:beside", "a cut such as"],
+  ])("refuses %j, saying what was expected", (text, expected) => {
+    const parsed = parseRunId(text);
+    expect(parsed.ok ? "accepted" : parsed.error.message).toContain(expected);
+  });
+});

@@ -1,0 +1,119 @@
+/**
+ * Run ids: the textual name of one run, complete enough to repeat it in a fresh process.
+ *
+ * Grammar.
+ * ```
+ * run-id  = kind "/" scenario "/" subject [ "/" cuts ] [ "?seed=" number ]
+ * kind    = "walk" | "crash" | "kill" | "backends" | "drives"
+ * cuts    = cut *( "+" cut )
+ * cut     = label "#" occurrence ":" position [ "@" bytes ]
+ * ```
+ * `walk` is the run that nobody cuts. `crash` and `kill` carry cuts; a second cut falls into the recovery from the
+ * first. `backends` names the family of subjects that must agree in the place of the subject, with one cut or none.
+ * The seed is left out when it is the default.
+ *
+ * Invariants.
+ * 1. `parseRunId(formatRunId(id))` equals `id`.
+ * 2. Labels hold letters, digits, dots and dashes, so that an id needs no quoting in a shell but for `#` and `?`.
+ */
+import { err, ok, type Result, TaggedError } from "../foundation/index.ts";
+import { type Cut, cutName, type Position } from "./boundary.ts";
+
+export const DEFAULT_SEED = 1;
+
+export type RunKind = "walk" | "crash" | "kill" | "backends" | "drives";
+
+/** What a run depends on, beside the code. */
+export interface RunId {
+  readonly kind: RunKind;
+  readonly scenario: string;
+  readonly subject: string;
+  /** Empty for runs that nobody cuts. A cut of a parsed id knows no boundary kind; labels are unique across kinds. */
+  readonly cuts: readonly CutRef[];
+  readonly seed: number;
+}
+
+/** A cut by name. */
+export interface CutRef {
+  readonly label: string;
+  readonly occurrence: number;
+  readonly position: Position;
+  readonly bytesWritten?: number;
+}
+
+/** A text is no run id. `expected` says what should stand at `offset`. */
+export class InvalidRunId extends TaggedError("InvalidRunId")<{ text: string; expected: string }>() {}
+
+/** The text of a run id. */
+export function formatRunId({ kind, scenario, subject, cuts, seed }: RunId): string {
+  const path = [kind, scenario, subject];
+  if (cuts.length > 0) path.push(cuts.map(cutRefName).join("+"));
+  return path.join("/") + (seed === DEFAULT_SEED ? "" : `?seed=${seed}`);
+}
+
+/** The name of a cut as it stands in a run id. */
+export function cutRefName({ label, occurrence, position, bytesWritten }: CutRef): string {
+  const boundary = { kind: "commit" as const, label, occurrence };
+  return cutName(bytesWritten === undefined ? { boundary, position } : { boundary, position, bytesWritten });
+}
+
+/** A cut as a reference. */
+export function refOf({ boundary, position, bytesWritten }: Cut): CutRef {
+  const { label, occurrence } = boundary;
+  return bytesWritten === undefined
+    ? { label, occurrence, position }
+    : { label, occurrence, position, bytesWritten };
+}
+
+/** Reads a run id. */
+export function parseRunId(text: string): Result<RunId, InvalidRunId> {
+  const [, path = "", seedText] = /^([^?]*)(?:\?seed=(\d+))?$/.exec(text) ?? [];
+  const [kind, scenario, ...rest] = path.split("/");
+  if (!isKind(kind)) return refuse(text, "a kind of run: walk, crash, kill, backends or drives");
+  if (scenario === undefined || scenario === "") return refuse(text, "a scenario after the kind");
+  const hasCuts = rest.at(-1)?.includes(":") === true && rest.at(-1)?.includes("#") === true;
+  const subject = (hasCuts ? rest.slice(0, -1) : rest).join("/");
+  if (subject === "") return refuse(text, "a subject after the scenario");
+  const cuts: CutRef[] = [];
+  for (const part of hasCuts ? (rest.at(-1) ?? "").split("+") : []) {
+    const cut = parseCut(part);
+    if (cut === undefined)
+      return refuse(text, `a cut such as tool.settle#2:after, not ${JSON.stringify(part)}`);
+    cuts.push(cut);
+  }
+  if ((kind === "crash" || kind === "kill") && cuts.length === 0) return refuse(text, "at least one cut");
+  if ((kind === "walk" || kind === "drives") && cuts.length > 0)
+    return refuse(text, `no cut in a ${kind} run`);
+  return ok({
+    kind,
+    scenario,
+    subject,
+    cuts,
+    seed: seedText === undefined ? DEFAULT_SEED : Number(seedText),
+  });
+}
+
+/** Reads one cut: `tool.settle#2:after`, `tool.settle#1:inside@8192`. */
+export function parseCut(text: string): CutRef | undefined {
+  const match = /^([A-Za-z0-9.-]+)#(\d+):(before|inside|after)(?:@(\d+))?$/.exec(text);
+  if (match === null) return undefined;
+  const [, label = "", occurrence, position, bytes] = match;
+  const base = { label, occurrence: Number(occurrence), position: position as Position };
+  return bytes === undefined ? base : { ...base, bytesWritten: Number(bytes) };
+}
+
+const KINDS: readonly string[] = ["walk", "crash", "kill", "backends", "drives"] satisfies RunKind[];
+
+function isKind(text: string | undefined): text is RunKind {
+  return text !== undefined && KINDS.includes(text);
+}
+
+function refuse(text: string, expected: string): Result<RunId, InvalidRunId> {
+  return err(
+    new InvalidRunId({
+      message: `not a run id: ${JSON.stringify(text)}; expected ${expected}`,
+      text,
+      expected,
+    }),
+  );
+}
