@@ -1,0 +1,218 @@
+/**
+ * Admission: what stands between a caller's transaction and any store.
+ *
+ * Terms. *Draft*: an entry or a usage row before its commit, without what storage assigns. *Form*: the structure
+ * that storage itself reads (kinds, namespaces, ids, parents, types, amounts). What an entry or a register carries
+ * beyond its form is the business of the session above, which holds it against the full schemas (spec §2.8).
+ *
+ * Invariants.
+ * 1. Admitted writes are deeply frozen copies: they share nothing mutable with what the caller holds.
+ * 2. The order of refusals is that of `contract.ts`: `NotJson` first, then `InvalidTransaction`.
+ * 3. A draft has no key that a store needs for itself (`kind`, `seq`, and `timestamp` on entries); otherwise the
+ *    stored row could say something else than the commit.
+ * 4. The cost depends on the transaction alone. Ids are looked up, never listed.
+ *
+ * The checks are written by hand and not as schemas, because they run in every commit and look at a dozen fields.
+ */
+import { admitJson } from "../foundation/index.ts";
+import {
+  ENTRY_TYPES,
+  type EntryType,
+  isRegisterNamespace,
+  type Transaction,
+  type Write,
+} from "../model/index.ts";
+import { InvalidTransaction } from "./contract.ts";
+
+/** How a store answers whether an id is taken (spec §1.4: entries and usage rows share one namespace of ids). */
+export interface IdLookup {
+  hasEntry(id: string): boolean;
+  hasUsage(id: string): boolean;
+}
+
+/**
+ * The writes of a transaction as deeply frozen copies, their form checked (spec §1.4).
+ * @throws NotJson with a path that starts with `/writes/<index>`; InvalidTransaction `empty` or `malformed`.
+ */
+export function admitTransaction(transaction: Transaction): readonly Write[] {
+  const admitted: unknown = admitJson(transaction);
+  const writes: unknown = isRecord(admitted) ? admitted.writes : undefined;
+  if (!Array.isArray(writes)) {
+    throw new InvalidTransaction("malformed", "a transaction is an object with an array of writes");
+  }
+  if (writes.length === 0) {
+    throw new InvalidTransaction(
+      "empty",
+      "a transaction has at least one write; commit nothing by not committing",
+    );
+  }
+  for (let index = 0; index < writes.length; index++) {
+    const issue = writeIssue(writes[index]);
+    if (issue !== undefined) throw new InvalidTransaction("malformed", issue, index);
+  }
+  return writes as Write[];
+}
+
+/**
+ * Holds the ids and parents of admitted writes against what is stored and against each other, in their order.
+ * @throws InvalidTransaction `duplicate_id` or `missing_parent`.
+ */
+export function checkIds(writes: readonly Write[], stored: IdLookup): void {
+  // Most transactions insert one row at the most; the sets are made for the others.
+  let earlierEntries: Set<string> | undefined;
+  let earlierUsage: Set<string> | undefined;
+  for (let index = 0; index < writes.length; index++) {
+    const write = writes[index];
+    if (write === undefined || write.kind === "register") continue;
+    const id = write.kind === "entry" ? write.entry.id : write.row.id;
+    if (stored.hasEntry(id) || stored.hasUsage(id)) {
+      throw new InvalidTransaction("duplicate_id", `the id ${id} exists; rows are written once`, index);
+    }
+    if (earlierEntries?.has(id) || earlierUsage?.has(id)) {
+      throw new InvalidTransaction(
+        "duplicate_id",
+        `the id ${id} is written earlier in this transaction`,
+        index,
+      );
+    }
+    if (write.kind === "usage") {
+      earlierUsage ??= new Set();
+      earlierUsage.add(id);
+      continue;
+    }
+    const { parentId } = write.entry;
+    if (parentId !== null && !earlierEntries?.has(parentId) && !stored.hasEntry(parentId)) {
+      throw new InvalidTransaction(
+        "missing_parent",
+        `the parent ${parentId} of entry ${id} neither exists nor precedes it in this transaction`,
+        index,
+      );
+    }
+    earlierEntries ??= new Set();
+    earlierEntries.add(id);
+  }
+}
+
+/** The time of a commit, Unix ms: the clock's, held at the last committed time if the clock stepped back. */
+export function commitTimestamp(nowMs: number, lastTimestamp: number): number {
+  return Math.max(nowMs, lastTimestamp);
+}
+
+/** What is wrong with the form of a write, in words, or undefined. */
+export function writeIssue(write: unknown): string | undefined {
+  if (!isRecord(write)) return "a write is an object with a kind";
+  switch (write.kind) {
+    case "entry": {
+      if (!hasOnly(write, ENTRY_WRITE_KEYS)) return "an entry write has the keys kind and entry";
+      const { entry } = write;
+      if (!isRecord(entry)) return "entry is an object";
+      if (entry.seq !== undefined || entry.timestamp !== undefined || entry.kind !== undefined) {
+        return "an entry before its commit has neither seq, timestamp nor kind; storage assigns them";
+      }
+      return entryFormIssue(entry);
+    }
+    case "usage": {
+      if (!hasOnly(write, USAGE_WRITE_KEYS)) return "a usage write has the keys kind and row";
+      const { row } = write;
+      if (!isRecord(row)) return "row is an object";
+      if (row.seq !== undefined || row.kind !== undefined) {
+        return "a usage row before its commit has neither seq nor kind; storage assigns them";
+      }
+      return usageFormIssue(row);
+    }
+    case "register":
+      if (write.op === "set" && !hasOnly(write, SET_KEYS)) {
+        return "a register set has the keys kind, op, namespace, key and value";
+      }
+      if (write.op === "delete" && !hasOnly(write, DELETE_KEYS)) {
+        return "a register delete has the keys kind, op, namespace and key";
+      }
+      return registerFormIssue(write);
+    default:
+      return `the kind of a write is entry, usage or register, not ${inWords(write.kind)}`;
+  }
+}
+
+/** The form of an entry, drafted or stored: ids, type and custom type (spec §1.1). */
+export function entryFormIssue(entry: Readonly<Record<string, unknown>>): string | undefined {
+  const { id, parentId, type, customType } = entry;
+  if (!isName(id)) return `the id of an entry is a non-empty string, not ${inWords(id)}`;
+  if (parentId !== null && !isName(parentId)) {
+    return `the parentId of an entry is a non-empty string or null, not ${inWords(parentId)}`;
+  }
+  if (!isEntryType(type)) return `the type of an entry is ${ENTRY_TYPES.join(", ")}, not ${inWords(type)}`;
+  if (type === "custom") {
+    return isName(customType) ? undefined : "a custom entry has a customType that is a non-empty string";
+  }
+  return customType === undefined ? undefined : `only a custom entry has a customType, not a ${type}`;
+}
+
+/** The form of a usage row, drafted or stored: id, reference, flag and amounts (spec §1.6). */
+export function usageFormIssue(row: Readonly<Record<string, unknown>>): string | undefined {
+  const { id, entryId, adjustment, usage } = row;
+  if (!isName(id)) return `the id of a usage row is a non-empty string, not ${inWords(id)}`;
+  if (entryId !== undefined && !isName(entryId)) {
+    return `the entryId of a usage row is a non-empty string or absent, not ${inWords(entryId)}`;
+  }
+  if (typeof adjustment !== "boolean") return "the adjustment of a usage row is true or false";
+  if (!isRecord(usage)) return "usage is an object of amounts";
+  if (!areNumbers(usage, USAGE_AMOUNTS)) return `usage has the numbers ${USAGE_AMOUNTS.join(", ")}`;
+  for (const name of OPTIONAL_AMOUNTS) {
+    if (usage[name] !== undefined && typeof usage[name] !== "number")
+      return `usage.${name} is a number or absent`;
+  }
+  if (!isRecord(usage.cost) || !areNumbers(usage.cost, COST_AMOUNTS)) {
+    return `usage.cost has the numbers ${COST_AMOUNTS.join(", ")}`;
+  }
+  return undefined;
+}
+
+/** The form of a register write: operation, namespace, key and, for a set, a value (spec §1.3). */
+export function registerFormIssue(write: Readonly<Record<string, unknown>>): string | undefined {
+  if (write.op !== "set" && write.op !== "delete") {
+    return `the op of a register write is set or delete, not ${inWords(write.op)}`;
+  }
+  if (!isRegisterNamespace(write.namespace)) {
+    return `${inWords(write.namespace)} is no namespace of registers (spec §1.3)`;
+  }
+  if (typeof write.key !== "string") return "the key of a register is a string";
+  if (write.op === "set" && write.value === undefined) return "a register set has a value; null is one";
+  return undefined;
+}
+
+/** Whether a value is an object that is not an array. */
+export function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+const ENTRY_WRITE_KEYS: ReadonlySet<string> = new Set(["kind", "entry"]);
+const USAGE_WRITE_KEYS: ReadonlySet<string> = new Set(["kind", "row"]);
+const SET_KEYS: ReadonlySet<string> = new Set(["kind", "op", "namespace", "key", "value"]);
+const DELETE_KEYS: ReadonlySet<string> = new Set(["kind", "op", "namespace", "key"]);
+const USAGE_AMOUNTS = ["input", "output", "cacheRead", "cacheWrite", "totalTokens"] as const;
+const OPTIONAL_AMOUNTS = ["cacheWrite1h", "reasoning"] as const;
+const COST_AMOUNTS = ["input", "output", "cacheRead", "cacheWrite", "total"] as const;
+const TYPES: ReadonlySet<unknown> = new Set(ENTRY_TYPES);
+
+function isEntryType(value: unknown): value is EntryType {
+  return TYPES.has(value);
+}
+
+function isName(value: unknown): value is string {
+  return typeof value === "string" && value !== "";
+}
+
+function hasOnly(value: object, keys: ReadonlySet<string>): boolean {
+  for (const key in value) if (!keys.has(key)) return false;
+  return true;
+}
+
+function areNumbers(value: Readonly<Record<string, unknown>>, names: readonly string[]): boolean {
+  for (const name of names) if (typeof value[name] !== "number") return false;
+  return true;
+}
+
+function inWords(value: unknown): string {
+  const text = JSON.stringify(value) ?? "nothing";
+  return text.length <= 60 ? text : `${text.slice(0, 57)}...`;
+}
