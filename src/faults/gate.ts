@@ -31,12 +31,19 @@ export class Gate {
   #dropped = false;
   #capReached = false;
   #wake: (() => void) | undefined;
+  #die: () => void = () => undefined;
   #pause: ((boundary: Boundary) => boolean) | undefined;
+
+  /** Resolves when the life is dead. */
+  readonly dead: Promise<void>;
 
   /** @param cap the most boundaries that one life may cross. */
   constructor(options: { open: boolean; cap?: number }) {
     this.#open = options.open;
     this.#cap = options.cap ?? 10_000;
+    this.dead = new Promise((resolve) => {
+      this.#die = resolve;
+    });
   }
 
   /** Boundaries crossed so far. */
@@ -94,6 +101,7 @@ export class Gate {
   drop(): void {
     this.#dropped = true;
     this.#parked.length = 0;
+    this.#die();
     this.#wakeUp();
   }
 

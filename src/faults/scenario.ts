@@ -15,7 +15,8 @@ export interface Scenario {
   readonly tools: readonly ScriptedTool[];
   /**
    * What the model answers, by turn: `turns[n]` answers a request whose context holds n settled assistant messages of
-   * the run. Each turn lists the answers to its first, second, … request; the last one answers every later request.
+   * the run. Each turn lists the answers to its first, second, … ask (a failed answer is asked again); the last one
+   * answers every later ask.
    */
   readonly turns: readonly (readonly ScriptedReply[])[];
   /** What the application does, in order. Each starts when the one before it is done. */
@@ -60,6 +61,8 @@ export interface ScriptedTool {
   /** What the tool declares: may it be run again with the same arguments? */
   readonly replay: "never" | "safe";
   readonly executionMode?: "sequential" | "parallel";
+  /** Arguments that must be present, as strings; everything else is allowed. */
+  readonly requires?: readonly string[];
   readonly does: ScriptedToolBehaviour;
 }
 

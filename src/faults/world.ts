@@ -7,9 +7,9 @@
  *
  * Invariants.
  * 1. A row is in the bill or in the ledger before its answer exists: what happened is never forgotten, whatever dies.
- * 2. An answer depends on the scenario, the turn and how often that turn was asked, and on nothing else. So a request
- *    that is repeated after a crash gets the answer that the first one would have got, and "ran twice" can be told
- *    from "was answered differently".
+ * 2. An answer depends on the scenario, the turn and the ask, and on nothing else. So a request that is repeated after
+ *    a crash gets the answer that the lost one would have got, and "ran twice" (two rows of one turn and ask) can be
+ *    told from "was answered differently".
  * 3. Each effect is one boundary: `before` it nothing is in the rows; `inside` it the row exists and the answer does
  *    not reach the runtime.
  */
@@ -32,7 +32,7 @@ export type WorldRow = BillRow | EffectRow;
 export interface BillRow {
   readonly kind: "request";
   readonly turn: number;
-  /** The how-manieth request of this turn, from 1. */
+  /** From 1: one more than the answers that this turn had settled when it was asked. */
   readonly ask: number;
   readonly usage: ScriptedUsage;
 }
@@ -104,11 +104,13 @@ export class World {
     return new World(this.scenario, clock, new MemoryLedger(this.#ledger.rows));
   }
 
-  /** Sends a request of a turn. Rejects with `ScriptExhausted` if the scenario has no such turn. */
-  request(access: WorldAccess, turn: number): Promise<ScriptedReply> {
+  /**
+   * Sends a request of a turn; `ask` as in {@link BillRow}. Rejects with `ScriptExhausted` if the scenario has no such
+   * turn.
+   */
+  request(access: WorldAccess, turn: number, ask: number): Promise<ScriptedReply> {
     return this.#effect(access, REQUEST_LABEL, () => {
       const replies = this.scenario.turns[turn];
-      const ask = this.rows.filter((row) => row.kind === "request" && row.turn === turn).length + 1;
       const reply = replies?.[Math.min(ask, replies.length) - 1];
       if (reply === undefined) throw new ScriptExhausted(this.scenario.name, turn);
       return { row: { kind: "request", turn, ask, usage: reply.usage }, answer: () => reply };

@@ -20,6 +20,8 @@ import type { Cut, Gate, Scenario, Timeline, World, WorldRow } from "../faults/i
 /** What a subject promises to survive. Each grade includes the ones before it. */
 export type Grade = "memory" | "process-crash" | "power-loss" | "multi-writer";
 
+export type Drive = "automatic" | "manual";
+
 /** A system under test on one kind of store. */
 export interface Subject {
   /** The name on the command line and in run ids: `memory`, `jsonl`, `sqlite`, `txlog`, … */
@@ -27,6 +29,10 @@ export interface Subject {
   /** One line for `crashproof list`. */
   readonly title: string;
   readonly grade: Grade;
+  /** The labels of all commits that its specification knows; for coverage. */
+  readonly rows: readonly string[];
+  /** The ways in which it can be driven; each must leave the same durable state (design §3.9). */
+  readonly drives: readonly Drive[];
   /** Subjects of one family must agree on every view (design §3.8). */
   readonly family: string;
 
@@ -41,18 +47,20 @@ export interface Subject {
   /** The subject's own checkers, over one run. */
   judge(context: JudgeContext): CheckerRun<RunEnd>;
   /** What the specification demands after a cut: the uninterrupted view, changed where the policy table says so. */
-  expect(question: RecoveryQuestion): RecoveryExpectation;
+  expect(question: RecoveryQuestion): Promise<RecoveryExpectation>;
 }
 
 /** What outlives a crash. */
 export interface Disk {
   /** A copy in `folder`, or in memory where the disk needs no files. */
   fork(folder: string): Disk;
+  /** Bytes on the medium, if its commits can be torn; undefined where a commit is atomic. */
+  size(): number | undefined;
   /**
-   * Copies of this disk on which the last commit is torn: every place where the medium can tear the bytes that
-   * `before` lacks. Empty where a commit is atomic.
+   * Copies of this disk on which the last commit, which began at `sizeBefore`, is torn: one for each place where the
+   * medium can tear it.
    */
-  tear(before: Disk, folder: string): readonly TornDisk[];
+  tear(sizeBefore: number, folder: string): readonly TornDisk[];
   /** Releases memory and files. */
   dispose(): void;
 }
@@ -72,7 +80,7 @@ export interface Boot {
   readonly incarnation: number;
   readonly gate: Gate;
   readonly timeline: Timeline;
-  readonly drive: "automatic" | "manual";
+  readonly drive: Drive;
 }
 
 /** One life of the process. */
@@ -88,9 +96,8 @@ export interface Incarnation {
   close(): Promise<void>;
 }
 
-/** How to read a view: the time at which the world began, and the downtimes since, for canonical times. */
+/** How to read a view: the downtimes since the world began, for canonical times. */
 export interface ViewReading {
-  readonly epochMs: number;
   readonly downtimes: readonly Downtime[];
 }
 
@@ -123,8 +130,8 @@ export interface RunEnd {
 export interface RecoveryQuestion {
   readonly scenario: Scenario;
   readonly cut: Cut;
-  /** What was durable at the moment of death. */
-  readonly atCut: View;
+  /** What was durable at the moment of death; read only where the answer depends on it. */
+  readonly atCut: () => Promise<View>;
   readonly uninterrupted: View;
 }
 

@@ -3,6 +3,7 @@ export type {
   Boot,
   Disk,
   Downtime,
+  Drive,
   Grade,
   Incarnation,
   JudgeContext,
