@@ -6,9 +6,10 @@
  * nothing mutable with what its caller holds.
  *
  * Invariants.
- * 1. Outside the domain are: `undefined` (as a value, in an array or as a property), functions, symbols, bigint,
- *    NaN, the infinities, -0, lone surrogates in keys or strings, cycles, holes in arrays, and objects whose
- *    prototype is not `Object.prototype` or null. Each is refused with the JSON pointer of the value.
+ * 1. Outside the domain are: `undefined` (as a value, in an array or as a property), functions, symbols (as a value or
+ *    as a key), bigint, NaN, the infinities, -0, lone surrogates in keys or strings, cycles, holes in arrays, arrays
+ *    with named properties, objects that are not plain (in whatever realm they were made), and nesting deeper than
+ *    `DEPTH_MAX`. Each is refused with the JSON pointer of the value.
  * 2. `canonicalJson` of two values is the same text if and only if the values are equal as JSON: keys are sorted by
  *    UTF-16 code unit at every depth, and nothing else is changed.
  */
@@ -37,7 +38,10 @@ export class NotJson extends Error {
  */
 export function admitJson<T>(value: T): T {
   if (typeof value === "object" && value !== null && admitted.has(value)) return value;
-  return admit(value, undefined, 0) as T;
+  const pass: Pass = { deepest: 0 };
+  const copy = admit(value, undefined, 0, pass);
+  if (typeof copy === "object" && copy !== null) admitted.set(copy, pass.deepest);
+  return copy as T;
 }
 
 /** The text of a JSON value with sorted keys: equal values, equal text. */
@@ -69,8 +73,16 @@ export function jsonEquals(left: unknown, right: unknown): boolean {
   return keys.every((key) => Object.hasOwn(other, key) && jsonEquals(one[key], other[key]));
 }
 
-/** Roots that `admitJson` made. Only roots: marking every node would cost more than it saves. */
-const admitted = new WeakSet<object>();
+/**
+ * Roots that `admitJson` made, each with the depth of its deepest node, so that a root inside another value counts
+ * toward that value's depth. Only roots: marking every node would cost more than it saves.
+ */
+const admitted = new WeakMap<object, number>();
+
+/** What one admission learns on its way: the depth of the deepest node so far; the root is at 0. */
+interface Pass {
+  deepest: number;
+}
 
 /** The path from the root to a node, linked upward so that the happy path builds no string. */
 interface Trail {
@@ -79,7 +91,7 @@ interface Trail {
   readonly node: object;
 }
 
-function admit(value: unknown, trail: Trail | undefined, depth: number): unknown {
+function admit(value: unknown, trail: Trail | undefined, depth: number, pass: Pass): unknown {
   switch (typeof value) {
     case "string":
       if (!value.isWellFormed()) throw new NotJson(pointer(trail), "a string with a lone surrogate");
@@ -92,50 +104,72 @@ function admit(value: unknown, trail: Trail | undefined, depth: number): unknown
       return value;
     case "object":
       if (value === null) return null;
-      return admitNode(value, trail, depth);
+      return admitNode(value, trail, depth, pass);
     default:
       throw new NotJson(pointer(trail), typeof value === "undefined" ? "undefined" : `a ${typeof value}`);
   }
 }
 
-function admitNode(node: object, trail: Trail | undefined, depth: number): object {
-  if (admitted.has(node)) return node;
+function admitNode(node: object, trail: Trail | undefined, depth: number, pass: Pass): object {
+  const height = admitted.get(node);
+  if (height === undefined && isAbove(node, trail)) {
+    throw new NotJson(pointer(trail), "a reference to a value that contains it (a cycle)");
+  }
+  const deepest = depth + (height ?? 0);
+  if (deepest > DEPTH_MAX) throw new NotJson(pointer(trail), `nested deeper than ${DEPTH_MAX} levels`);
+  if (deepest > pass.deepest) pass.deepest = deepest;
+  if (height !== undefined) return node;
+  return Object.freeze(
+    Array.isArray(node) ? admitArray(node, trail, depth, pass) : admitObject(node, trail, depth, pass),
+  );
+}
+
+function admitArray(node: unknown[], trail: Trail | undefined, depth: number, pass: Pass): unknown[] {
+  const items: unknown[] = [];
+  for (let index = 0; index < node.length; index++) {
+    items.push(admitMember(node[index], trail, index, node, depth, pass));
+  }
+  // Every index is an own property by now (a hole was refused as undefined), so more keys are names.
+  if (Object.keys(node).length !== items.length) {
+    throw new NotJson(pointer(trail), "an array with named properties");
+  }
+  return items;
+}
+
+function admitObject(node: object, trail: Trail | undefined, depth: number, pass: Pass): object {
+  if (!isPlain(node)) throw new NotJson(pointer(trail), "an object that is neither plain nor an array");
+  if (Object.getOwnPropertySymbols(node).length > 0) {
+    throw new NotJson(pointer(trail), "an object with a symbol as a key");
+  }
+  const members: Record<string, unknown> = {};
+  for (const key of Object.keys(node)) {
+    if (!key.isWellFormed()) throw new NotJson(pointer(trail), "an object with a lone surrogate in a key");
+    const member = admitMember((node as Record<string, unknown>)[key], trail, key, node, depth, pass);
+    if (key === "__proto__") {
+      // A plain assignment would set the prototype and lose the member.
+      Object.defineProperty(members, key, {
+        value: member,
+        enumerable: true,
+        configurable: true,
+        writable: true,
+      });
+    } else members[key] = member;
+  }
+  return members;
+}
+
+/** Made by a literal, by `JSON.parse`, or without a prototype; also in another realm, such as a test runner's. */
+function isPlain(node: object): boolean {
+  const prototype: unknown = Object.getPrototypeOf(node);
+  if (prototype === Object.prototype || prototype === null) return true;
+  return Object.getPrototypeOf(prototype) === null && Object.hasOwn(prototype as object, "isPrototypeOf");
+}
+
+function isAbove(node: object, trail: Trail | undefined): boolean {
   for (let above = trail; above !== undefined; above = above.parent) {
-    if (above.node === node)
-      throw new NotJson(pointer(trail), "a reference to a value that contains it (a cycle)");
+    if (above.node === node) return true;
   }
-  if (depth > DEPTH_MAX) throw new NotJson(pointer(trail), `nested deeper than ${DEPTH_MAX} levels`);
-  let copy: object;
-  if (Array.isArray(node)) {
-    const items: unknown[] = new Array(node.length);
-    for (let index = 0; index < node.length; index++) {
-      items[index] = admitMember(node[index], trail, index, node, depth);
-    }
-    copy = items;
-  } else {
-    const prototype: unknown = Object.getPrototypeOf(node);
-    if (prototype !== Object.prototype && prototype !== null) {
-      throw new NotJson(pointer(trail), "an object that is neither plain nor an array");
-    }
-    const members: Record<string, unknown> = {};
-    for (const key of Object.keys(node)) {
-      if (!key.isWellFormed()) throw new NotJson(pointer(trail), "an object with a lone surrogate in a key");
-      const member = admitMember((node as Record<string, unknown>)[key], trail, key, node, depth);
-      if (key === "__proto__") {
-        // A plain assignment would set the prototype and lose the member.
-        Object.defineProperty(members, key, {
-          value: member,
-          enumerable: true,
-          configurable: true,
-          writable: true,
-        });
-      } else members[key] = member;
-    }
-    copy = members;
-  }
-  Object.freeze(copy);
-  if (trail === undefined) admitted.add(copy);
-  return copy;
+  return false;
 }
 
 function admitMember(
@@ -144,9 +178,10 @@ function admitMember(
   key: string | number,
   node: object,
   depth: number,
+  pass: Pass,
 ): unknown {
   if (typeof value === "boolean" || value === null) return value;
-  return admit(value, { parent, key, node }, depth + 1);
+  return admit(value, { parent, key, node }, depth + 1, pass);
 }
 
 /** Deeper values would overflow the stack of a recursive reader somewhere; no message comes near. */
