@@ -6,7 +6,8 @@
  * *Incarnation*: one life of the process; the ids of two incarnations are unrelated streams under one seed.
  *
  * Invariants.
- * 1. Leaders of one generator rise strictly, also when the clock stands still or steps back a little.
+ * 1. Leaders of one generator rise strictly, also when the clock stands still or steps back, however far: the time of
+ *    the last leader is held until the clock has passed it.
  * 2. A follower carries exactly the given time.
  * 3. The ids of an incarnation depend on (seed, incarnation, order of minting, clock) and on nothing else: never on
  *    how the last process died.
@@ -23,6 +24,7 @@ export interface IdGenerator {
 /** A generator over a clock and a random source. */
 export function createIdGenerator(clock: Clock, random: Random): IdGenerator {
   const leaders = new V7Generator(random);
+  leaders.setRollbackAllowance(TIME_MAX_MS);
   return {
     next(timestampMs) {
       if (timestampMs === undefined) return leaders.generateOrResetWithTs(clock.now()).toString();
@@ -32,6 +34,9 @@ export function createIdGenerator(clock: Clock, random: Random): IdGenerator {
     },
   };
 }
+
+/** The greatest 48-bit time: no step back is so large that the generator would start over. */
+const TIME_MAX_MS = 2 ** 48 - 1;
 
 /** The generator of one life of a process; see invariant 3. */
 export function idsOfIncarnation(seed: number, incarnation: number, clock: Clock): IdGenerator {
