@@ -60,19 +60,31 @@ export class RealClock implements Clock {
     return this.#timers.now();
   }
 
-  sleep(delayMs: number, signal?: AbortSignal): Promise<void> {
-    if (signal?.aborted) return Promise.resolve();
+  async sleep(delayMs: number, signal?: AbortSignal): Promise<void> {
+    let restMs = Math.max(0, delayMs);
+    do {
+      if (signal?.aborted) return;
+      const partMs = Math.min(restMs, TIMER_MAX_MS);
+      await this.#sleepOnce(partMs, signal);
+      restMs -= partMs;
+    } while (restMs > 0);
+  }
+
+  #sleepOnce(delayMs: number, signal: AbortSignal | undefined): Promise<void> {
     return new Promise((resolve) => {
       const finish = () => {
         this.#timers.clearTimeout(handle);
         signal?.removeEventListener("abort", finish);
         resolve();
       };
-      const handle = this.#timers.setTimeout(finish, Math.max(0, delayMs));
+      const handle = this.#timers.setTimeout(finish, delayMs);
       signal?.addEventListener("abort", finish, { once: true });
     });
   }
 }
+
+/** The longest delay of a host timer, about 25 days; a longer one would fire at once. */
+const TIMER_MAX_MS = 2 ** 31 - 1;
 
 const hostTimers: HostTimers = {
   now: () => Date.now(),
