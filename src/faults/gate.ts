@@ -9,9 +9,10 @@
  * 2. `step` crosses exactly one boundary, then waits until the runtime has parked again or has nothing left to do.
  * 3. Arrivals are released in the order in which they came, unless the caller names another; with a deterministic
  *    runtime the order is the same in every run.
- * 4. After `drop` nothing that is parked ever goes on: that is death. Promises of the dead life stay unsettled.
- * 5. A life that crosses more boundaries than the cap is dropped and says so (`capReached`): a runtime that loops ends
- *    as inconclusive instead of never.
+ * 4. After `drop` nothing that is parked ever goes on: that is death. What was being crossed at that moment happens,
+ *    and its outcome reaches nobody. Promises of the dead life stay unsettled.
+ * 5. No life crosses more boundaries than the cap: the next one drops it and says so (`capReached`), so a runtime that
+ *    loops ends as inconclusive instead of never.
  */
 import { type Boundary, BoundaryCounter, type BoundaryKind } from "./boundary.ts";
 
@@ -25,12 +26,13 @@ export class Gate {
   readonly #cap: number;
   readonly #counter = new BoundaryCounter();
   readonly #parked: Parked[] = [];
-  #crossing: Boundary | undefined;
+  /** Being crossed now; several at once in a parallel runtime. */
+  #crossingCount = 0;
   #crossedCount = 0;
   #open: boolean;
   #dropped = false;
   #capReached = false;
-  #wake: (() => void) | undefined;
+  #waiters: (() => void)[] = [];
   #die: () => void = () => undefined;
   #pause: ((boundary: Boundary) => boolean) | undefined;
 
@@ -66,10 +68,6 @@ export class Gate {
    * settles after `drop`.
    */
   pass<T>(kind: BoundaryKind, label: string, cross: (boundary: Boundary) => T | Promise<T>): Promise<T> {
-    if (!this.#dropped && this.#crossedCount >= this.#cap) {
-      this.#capReached = true;
-      this.drop();
-    }
     if (this.#dropped) return never();
     const boundary = this.#counter.next(kind, label);
     if (this.#open && this.#pause?.(boundary) !== true) return this.#cross(boundary, cross);
@@ -77,7 +75,7 @@ export class Gate {
     return new Promise<void>((release) => {
       this.#parked.push({ boundary, release });
       this.#wakeUp();
-    }).then(() => (this.#dropped ? never() : this.#cross(boundary, cross)));
+    }).then(() => this.#cross(boundary, cross));
   }
 
   /** Lets the named parked boundary through; `quiet` then tells when the runtime has parked again or is done. */
@@ -90,11 +88,15 @@ export class Gate {
     item.release();
   }
 
-  /** Lets everything through from now on, except that the first boundary for which `until` holds is parked. */
+  /**
+   * Lets everything through from now on, what is parked first, except that the first boundary for which `until` holds
+   * is parked, or stays so. The gate is closed again then.
+   */
   open(until?: (boundary: Boundary) => boolean): void {
+    const stop = this.#parked.findIndex((item) => until?.(item.boundary) === true);
     this.#pause = until;
-    this.#open = true;
-    for (const item of this.#parked.splice(0)) item.release();
+    this.#open = stop < 0;
+    for (const item of this.#parked.splice(0, stop < 0 ? this.#parked.length : stop)) item.release();
   }
 
   /** Death: see invariant 4. */
@@ -107,7 +109,7 @@ export class Gate {
 
   /**
    * Resolves when something is parked, or `idle` has settled, and everything that can still arrive without a release
-   * has arrived.
+   * has arrived, and nothing is being crossed.
    */
   async quiet(idle: Promise<unknown>): Promise<void> {
     let done = false;
@@ -116,32 +118,41 @@ export class Gate {
       this.#wakeUp();
     };
     idle.then(finish, finish);
+    const isBusy = () => !this.#dropped && (this.#crossingCount > 0 || (this.#parked.length === 0 && !done));
     // A release runs in a microtask of its own; without this turn its boundary would not be seen as being crossed.
     await turn();
-    while (!done && !this.#dropped && (this.#parked.length === 0 || this.#crossing !== undefined)) {
-      await new Promise<void>((resolve) => {
-        this.#wake = resolve;
-      });
-    }
-    // Siblings of a parallel runtime arrive in the same turn of the event loop.
-    await turn();
+    do {
+      while (isBusy()) await new Promise<void>((resolve) => this.#waiters.push(resolve));
+      // Siblings of a parallel runtime arrive in the same turn of the event loop.
+      await turn();
+    } while (isBusy());
   }
 
   async #cross<T>(boundary: Boundary, cross: (boundary: Boundary) => T | Promise<T>): Promise<T> {
+    if (!this.#dropped && this.#crossedCount >= this.#cap) {
+      this.#capReached = true;
+      this.drop();
+    }
+    if (this.#dropped) return never();
     this.#crossedCount++;
-    this.#crossing = boundary;
+    this.#crossingCount++;
+    let outcome: T;
     try {
-      return await cross(boundary);
+      outcome = await cross(boundary);
+    } catch (error) {
+      if (this.#dropped) return never();
+      throw error;
     } finally {
-      this.#crossing = undefined;
+      this.#crossingCount--;
       this.#wakeUp();
     }
+    return this.#dropped ? never() : outcome;
   }
 
   #wakeUp(): void {
-    const wake = this.#wake;
-    this.#wake = undefined;
-    wake?.();
+    const waiters = this.#waiters;
+    this.#waiters = [];
+    for (const wake of waiters) wake();
   }
 }
 
