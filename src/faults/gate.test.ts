@@ -183,6 +183,18 @@ describe("Gate, dropped", () => {
     expect([probe.happened, probe.told, refused]).toEqual([["commit#1", "refused#1"], [], []]);
   });
 
+  it("says that it is dead, and not before", async () => {
+    const gate = new Gate({ open: false });
+    let isDead = false;
+    void gate.dead.then(() => {
+      isDead = true;
+    });
+    await settle();
+    expect(isDead).toBe(false);
+    gate.drop();
+    await gate.dead;
+  });
+
   it("is quiet at once, also for those who were waiting", async () => {
     const gate = new Gate({ open: true });
     const waiting = [gate.quiet(forever), gate.quiet(forever)];

@@ -171,7 +171,7 @@ function answerOf({ does }: ScriptedTool, argumentsText: string): ScriptedToolAn
   switch (does.kind) {
     case "answers":
       return {
-        text: does.text.replaceAll("{arguments}", argumentsText),
+        text: does.text.replaceAll("{arguments}", () => argumentsText),
         terminate: does.terminate === true,
         usage: does.usage,
       };
