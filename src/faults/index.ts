@@ -8,7 +8,9 @@ export {
   cutName,
   type Position,
 } from "./boundary.ts";
+export { FileLedger, readLedger } from "./file-ledger.ts";
 export { Gate } from "./gate.ts";
+export { type MediumStop, stopsIn } from "./medium-stop.ts";
 export {
   type CutRef,
   cutRefName,

@@ -15,7 +15,7 @@
  * 4. Given equal disk, world, scenario, seed and incarnation, a life does the same.
  */
 import type { CheckerRun } from "../checkers/index.ts";
-import type { Cut, Gate, Scenario, Timeline, World, WorldRow } from "../faults/index.ts";
+import type { Cut, Gate, MediumStop, Scenario, Timeline, World, WorldRow } from "../faults/index.ts";
 
 /** What a subject promises to survive. Each grade includes the ones before it. */
 export type Grade = "memory" | "process-crash" | "power-loss" | "multi-writer";
@@ -38,7 +38,10 @@ export interface Subject {
 
   /** A new disk with a new, empty session on it. `folder` is where a disk that needs files may put them. */
   provision(options: { readonly seed: number; readonly folder: string }): Disk;
-  /** The disk that another process left in a folder; undefined if this kind of disk cannot outlive a process. */
+  /**
+   * The disk that another process left in a folder: the one that it provisioned there. Undefined if this kind of disk
+   * cannot outlive a process.
+   */
   attach(folder: string): Disk | undefined;
   /** Begins a life. Returns at once: opening and recovery are part of the life, and are gated like the rest of it. */
   boot(boot: Boot): Incarnation;
@@ -81,6 +84,8 @@ export interface Boot {
   readonly gate: Gate;
   readonly timeline: Timeline;
   readonly drive: Drive;
+  /** Where the medium stops in the middle of a commit. Subjects whose commits are atomic have no use for it. */
+  readonly mediumStop?: MediumStop;
 }
 
 /** One life of the process. */
