@@ -37,7 +37,7 @@ export interface Subject {
   readonly family: string;
 
   /** A new disk with a new, empty session on it. `folder` is where a disk that needs files may put them. */
-  provision(options: { readonly seed: number; readonly folder: string }): Disk;
+  provision(options: { readonly seed: number; readonly folder: string }): Promise<Disk>;
   /**
    * The disk that another process left in a folder: the one that it provisioned there. Undefined if this kind of disk
    * cannot outlive a process.
@@ -84,6 +84,8 @@ export interface Boot {
   readonly gate: Gate;
   readonly timeline: Timeline;
   readonly drive: Drive;
+  /** Whether commits need their names: a gate that stops, or a reader. Naming costs, and most lives are only judged. */
+  readonly isNamed: boolean;
   /** Where the medium stops in the middle of a commit. Subjects whose commits are atomic have no use for it. */
   readonly mediumStop?: MediumStop;
 }
