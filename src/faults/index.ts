@@ -1,6 +1,4 @@
-/**
- * `faults`: the gate, the scripted world, boundaries and cuts, scenarios as data, the timeline. Of the
- * systems under test it knows the Storage contract alone. */
+/** `faults`: the gate, the scripted world, boundaries and cuts, scenarios as data, the timeline. Knows no system. */
 export {
   type Boundary,
   BoundaryCounter,
@@ -12,12 +10,6 @@ export {
 } from "./boundary.ts";
 export { FileLedger, readLedger } from "./file-ledger.ts";
 export { Gate } from "./gate.ts";
-export {
-  InstrumentedStorage,
-  type Instruments,
-  type RecordedCommit,
-  type RecordedFailure,
-} from "./instrumented-storage.ts";
 export { type MediumStop, stopsIn } from "./medium-stop.ts";
 export {
   type CutRef,

@@ -27,11 +27,10 @@ export type TimelineEvent =
 /** An ordered record of events, with listeners that judge as it grows. */
 export class Timeline {
   readonly #events: TimelineEvent[] = [];
-  readonly #listeners: ((event: TimelineEvent) => void)[] = [];
+  readonly #listener: ((event: TimelineEvent) => void) | undefined;
 
-  /** Calls the listener for each event from now on. */
-  listen(listener: (event: TimelineEvent) => void): void {
-    this.#listeners.push(listener);
+  constructor(listener?: (event: TimelineEvent) => void) {
+    this.#listener = listener;
   }
 
   get events(): readonly TimelineEvent[] {
@@ -40,6 +39,6 @@ export class Timeline {
 
   push(event: TimelineEvent): void {
     this.#events.push(event);
-    for (const listener of this.#listeners) listener(event);
+    this.#listener?.(event);
   }
 }

@@ -55,8 +55,7 @@ describe("World", () => {
   it("has the row before the answer: a life that dies inside the effect leaves it, the answer reaches nobody", async () => {
     const access = life();
     let diedInside = false;
-    const timeline = new Timeline();
-    timeline.listen(() => {
+    const timeline = new Timeline(() => {
       diedInside = true;
       access.gate.drop();
     });

@@ -1,0 +1,260 @@
+/**
+ * The view of a session, as two texts: exact and canonical. Views are what every comparison compares.
+ *
+ * *Exact*: the dump as JSON with sorted keys; a sequence number stands under the key `@seq`, so that nothing an
+ * application stores can be taken for it. *Canonical*: the exact text, where
+ * 1. sequence numbers are dropped: gaps are legal, and a crash may leave one;
+ * 2. each UUID is renamed to `<idN>`, N by first appearance, so that runs that minted other ids compare equal;
+ * 3. a number under a key of the specification's times is an offset in ms from the epoch of the world, without the
+ *    downtimes before it.
+ * Entries, registers (by namespace, then seq) and usage keep the order of the dump, so order is compared too.
+ *
+ * Not compared: what opaque values hold under the names of times (`timestamp`, …) is shifted like a time; shifting is
+ * one-to-one, so only a downtime can hide there.
+ *
+ * It runs once per crash state, so a row's text is made once and kept for as long as the store keeps the row.
+ */
+import type { SessionDump } from "../storage/index.ts";
+import type { View, ViewReading } from "./contract.ts";
+
+/** Reads a dump; see the header. */
+export function viewOf(dump: SessionDump, reading: ViewReading): View {
+  const exact = new Texts();
+  const canonical = new Namer(reading);
+  const write = (literal: string) => {
+    exact.add(literal);
+    canonical.literal(literal);
+  };
+  const rows = (items: readonly (object & { readonly seq: number })[]) => {
+    items.forEach((item, index) => {
+      if (index > 0) write(",");
+      const fragment = fragmentOf(item);
+      exact.add(fragment.exact);
+      canonical.fragment(fragment);
+    });
+  };
+  write('{"entries":[');
+  rows(dump.entries);
+  write('],"metadata":');
+  const metadata = fragmentOf(dump.metadata);
+  exact.add(metadata.exact);
+  canonical.fragment(metadata);
+  write(',"registers":[');
+  rows(dump.registers);
+  write(`],"stats":${sortedJson(dump.stats)},"usage":[`);
+  rows(dump.usage);
+  write("]}");
+  return { exact: exact.text, canonical: canonical.text };
+}
+
+/** Renames the ids of an edited canonical text by first appearance again, as `viewOf` would have named them. */
+export function renameIds(canonical: string): string {
+  const names = new Map<string, string>();
+  return canonical.replace(CANONICAL_ID, (found) => nameOf(found, names));
+}
+
+/** JSON with sorted keys at every depth; members that are undefined are left out. */
+export function sortedJson(value: unknown): string {
+  const fragment = new FragmentBuilder();
+  fragment.value(value);
+  return fragment.done().exact;
+}
+
+/** Times of the specification: of entries and messages, of a session, an operation, a cancellation, a retry. */
+const TIME_KEYS = new Set(["timestamp", "createdAt", "startedAt", "requestedAt", "notBefore"]);
+const UUID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g;
+const UUID_LENGTH = 36;
+const CANONICAL_ID = /<id\d+>/g;
+/** A text that JSON writes as it is, between quotes. */
+const PLAIN = /^[ !#-[\]-~]*$/;
+
+/**
+ * The text of one row, split where the canonical text differs: a number is a time, a string an id. Literals and
+ * volatile parts alternate, beginning and ending with a literal.
+ */
+interface Fragment {
+  readonly exact: string;
+  readonly literals: readonly string[];
+  readonly volatiles: readonly (string | number)[];
+}
+
+/** Stores hand out one frozen object per row for as long as it lives, so its text is made once. */
+const fragments = new WeakMap<object, Fragment>();
+
+function fragmentOf(row: object): Fragment {
+  const known = fragments.get(row);
+  if (known !== undefined) return known;
+  const builder = new FragmentBuilder();
+  builder.row(row);
+  const fragment = builder.done();
+  if (Object.isFrozen(row)) fragments.set(row, fragment);
+  return fragment;
+}
+
+class FragmentBuilder {
+  #exact = "";
+  #literal = "";
+  readonly #literals: string[] = [];
+  readonly #volatiles: (string | number)[] = [];
+
+  done(): Fragment {
+    return { exact: this.#exact, literals: [...this.#literals, this.#literal], volatiles: this.#volatiles };
+  }
+
+  /** A row: its sequence number stands first, under its own key, and in the exact text only. */
+  row(row: object): void {
+    const seq = (row as { seq?: unknown }).seq;
+    this.#both("{");
+    if (seq !== undefined) this.#exact += `"@seq":${String(seq)},`;
+    this.#members(row, seq === undefined ? undefined : "seq");
+    this.#both("}");
+  }
+
+  value(value: unknown): void {
+    switch (typeof value) {
+      case "string":
+        this.#string(value);
+        return;
+      case "number":
+      case "boolean":
+        this.#both(String(value));
+        return;
+      case "object":
+        if (value === null) this.#both("null");
+        else if (Array.isArray(value)) this.#array(value);
+        else {
+          this.#both("{");
+          this.#members(value);
+          this.#both("}");
+        }
+        return;
+      default:
+        this.#both("null");
+    }
+  }
+
+  #array(items: readonly unknown[]): void {
+    this.#both("[");
+    for (let index = 0; index < items.length; index++) {
+      if (index > 0) this.#both(",");
+      this.value(items[index]);
+    }
+    this.#both("]");
+  }
+
+  #members(object: object, without?: string): void {
+    const record = object as Record<string, unknown>;
+    let isFirst = true;
+    for (const key of sortedKeys(object)) {
+      const member = record[key];
+      if (member === undefined || key === without) continue;
+      if (!isFirst) this.#both(",");
+      isFirst = false;
+      this.#string(key);
+      this.#both(":");
+      if (typeof member === "number" && TIME_KEYS.has(key)) this.#volatile(member);
+      else this.value(member);
+    }
+  }
+
+  #string(text: string): void {
+    const quoted = PLAIN.test(text) ? `"${text}"` : JSON.stringify(text);
+    if (text.length < UUID_LENGTH) {
+      this.#both(quoted);
+      return;
+    }
+    let from = 0;
+    for (const { 0: id, index } of quoted.matchAll(UUID)) {
+      this.#both(quoted.slice(from, index));
+      this.#volatile(id);
+      from = index + UUID_LENGTH;
+    }
+    this.#both(quoted.slice(from));
+  }
+
+  #both(literal: string): void {
+    this.#exact += literal;
+    this.#literal += literal;
+  }
+
+  #volatile(part: string | number): void {
+    this.#exact += String(part);
+    this.#literals.push(this.#literal);
+    this.#volatiles.push(part);
+    this.#literal = "";
+  }
+}
+
+/** Writes the canonical text: names ids as they come, and turns times into offsets. */
+class Namer {
+  readonly #names = new Map<string, string>();
+  readonly #reading: ViewReading;
+  text = "";
+
+  constructor(reading: ViewReading) {
+    this.#reading = reading;
+  }
+
+  literal(literal: string): void {
+    this.text += literal;
+  }
+
+  fragment({ literals, volatiles }: Fragment): void {
+    this.text += literals[0] ?? "";
+    for (let index = 0; index < volatiles.length; index++) {
+      const part = volatiles[index];
+      if (typeof part === "number") this.text += offsetOf(part, this.#reading);
+      else if (part !== undefined) this.text += nameOf(part, this.#names);
+      this.text += literals[index + 1] ?? "";
+    }
+  }
+}
+
+class Texts {
+  text = "";
+
+  add(literal: string): void {
+    this.text += literal;
+  }
+}
+
+function nameOf(id: string, names: Map<string, string>): string {
+  let name = names.get(id);
+  if (name === undefined) {
+    name = `<id${names.size + 1}>`;
+    names.set(id, name);
+  }
+  return name;
+}
+
+function offsetOf(timeMs: number, { epochMs, downtimes }: ViewReading): number {
+  let downMs = 0;
+  for (const { atMs, durationMs } of downtimes) {
+    downMs += Math.min(Math.max(0, timeMs - atMs), durationMs);
+  }
+  return timeMs - epochMs - downMs;
+}
+
+/**
+ * The keys of an object in order. Objects of one shape come by the thousand and sorting is what a view costs most, so
+ * an order is kept by the list of keys that it sorts.
+ */
+function sortedKeys(object: object): readonly string[] {
+  const keys = Object.keys(object);
+  let isSorted = true;
+  for (let index = 1; index < keys.length && isSorted; index++) {
+    isSorted = (keys[index - 1] ?? "") < (keys[index] ?? "");
+  }
+  if (isSorted) return keys;
+  const shape = keys.join("\u0000");
+  const known = keyOrders.get(shape);
+  if (known !== undefined) return known;
+  // Applications choose keys too, so the memory is bounded: full, it starts again.
+  if (keyOrders.size >= KEY_ORDERS_MAX) keyOrders.clear();
+  keys.sort();
+  keyOrders.set(shape, keys);
+  return keys;
+}
+
+const keyOrders = new Map<string, readonly string[]>();
+const KEY_ORDERS_MAX = 2_000;

@@ -1,0 +1,17 @@
+/**
+ * The catalogue: every row, in the order of the specification's tables.
+ */
+import { ACCEPTANCE_ROWS } from "./acceptance.ts";
+import { GENERATION_ROWS } from "./generation.ts";
+import { LANE_ROWS } from "./lane.ts";
+import type { Row } from "./row.ts";
+import { TERMINAL_ROWS } from "./terminal.ts";
+import { TOOL_ROWS } from "./tools.ts";
+
+export const CATALOGUE: readonly Row[] = [
+  ...LANE_ROWS,
+  ...ACCEPTANCE_ROWS,
+  ...GENERATION_ROWS,
+  ...TOOL_ROWS,
+  ...TERMINAL_ROWS,
+];

@@ -1,0 +1,101 @@
+/**
+ * Row conformance: which row of the specification's tables a transaction is.
+ *
+ * Checks: every transaction conforms to exactly one row of the catalogue: its writes, their order, the state before
+ * and after. Does not check: timing (`notBefore`, message times), the wording of messages, and what the world did;
+ * other checkers do.
+ */
+import type { Write } from "../../model/index.ts";
+import type { StoreModel } from "../store-model.ts";
+import { CATALOGUE } from "./catalogue.ts";
+import { type Cursor, describeWrite, type Row } from "./row.ts";
+import { type Site, siteOf } from "./site.ts";
+
+/** The label of a commit that no row explains. */
+export const UNRECOGNISED = "commit.unrecognised";
+
+/** The transaction is this row. */
+export interface RowMatch {
+  readonly ok: true;
+  readonly name: string;
+  readonly row: Row;
+  readonly site: Site;
+}
+
+/** The transaction is no row, or more than one. */
+export interface RowMismatch {
+  readonly ok: false;
+  readonly site: Site;
+  /** Stable over runs: the phases and the kinds of writes, no ids. */
+  readonly signature: string;
+  /** What each candidate row wanted and what was found, for a reader. */
+  readonly message: string;
+}
+
+/** Says which row a transaction is, given the session before it. */
+export function recognise(writes: readonly Write[], model: StoreModel): RowMatch | RowMismatch {
+  const site = siteOf(writes, model);
+  const candidates = rowsByPhases.get(`${site.from} → ${site.to}`) ?? [];
+  const complaints: string[] = [];
+  const matches: Row[] = [];
+  for (const row of candidates) {
+    const complaint = complaintOf(row, site);
+    if (complaint === undefined) matches.push(row);
+    else complaints.push(`${row.name}: ${complaint}`);
+  }
+  const [match, ...more] = matches;
+  if (match !== undefined && more.length === 0) return { ok: true, name: match.name, row: match, site };
+  return mismatch(site, matches, complaints);
+}
+
+/** The label of a transaction that is about to be committed. */
+export function labelOf(writes: readonly Write[], model: StoreModel): string {
+  const found = recognise(writes, model);
+  return found.ok ? found.name : UNRECOGNISED;
+}
+
+/** Why a transaction is not this row; undefined if it is. */
+export function complaintOf(row: Row, site: Site): string | undefined {
+  const cursor: Cursor = { site, at: 0, tip: site.leaf, newest: undefined };
+  for (const step of row.writes) {
+    const found = step.take(cursor);
+    if (found !== undefined) return `write ${cursor.at} should be "${step.says}", found ${found}`;
+  }
+  if (cursor.at < site.writes.length) {
+    return `write ${cursor.at} is foreign to the row: ${describeWrite(site.writes[cursor.at])}`;
+  }
+  const broken = row.holds.find((fact) => !fact.holds(site));
+  return broken === undefined ? undefined : `not true: ${broken.says}`;
+}
+
+const rowsByPhases = new Map<string, Row[]>();
+for (const row of CATALOGUE) {
+  for (const from of row.from) {
+    for (const to of row.to) {
+      const key = `${from} → ${to}`;
+      rowsByPhases.set(key, [...(rowsByPhases.get(key) ?? []), row]);
+    }
+  }
+}
+
+function mismatch(site: Site, matches: readonly Row[], complaints: readonly string[]): RowMismatch {
+  const shape = site.writes.map(describeWrite).join(", ");
+  const where = `${site.from} → ${site.to}`;
+  if (matches.length > 1) {
+    const names = matches.map((row) => row.name).join(" and ");
+    return {
+      ok: false,
+      site,
+      signature: `row: ambiguous: ${names}`,
+      message: `one transaction is ${names} at once (${where}; ${shape})`,
+    };
+  }
+  const reasons =
+    complaints.length > 0 ? complaints.join("; ") : "no row leads from the one phase to the other";
+  return {
+    ok: false,
+    site,
+    signature: `row: unknown: ${where}: ${shape}`,
+    message: `no row explains the transaction ${where} with [${shape}]: ${reasons}`,
+  };
+}
