@@ -1,4 +1,6 @@
-/** `faults`: the gate, the scripted world, boundaries and cuts, scenarios as data, the timeline. Knows no system. */
+/**
+ * `faults`: the gate, the scripted world, boundaries and cuts, scenarios as data, the timeline. Of the
+ * systems under test it knows the Storage contract alone. */
 export {
   type Boundary,
   BoundaryCounter,
@@ -10,6 +12,12 @@ export {
 } from "./boundary.ts";
 export { FileLedger, readLedger } from "./file-ledger.ts";
 export { Gate } from "./gate.ts";
+export {
+  InstrumentedStorage,
+  type Instruments,
+  type RecordedCommit,
+  type RecordedFailure,
+} from "./instrumented-storage.ts";
 export { type MediumStop, stopsIn } from "./medium-stop.ts";
 export {
   type CutRef,

@@ -4,12 +4,12 @@
  * Grammar.
  * ```
  * run-id  = kind "/" scenario "/" subject [ "/" cuts ] [ "?seed=" number ]
- * kind    = "walk" | "crash" | "kill" | "backends" | "drives"
+ * kind    = "walk" | "crash" | "kill" | "takeover" | "backends" | "drives"
  * cuts    = cut *( "+" cut )
  * cut     = label "#" occurrence ":" position [ "@" bytes ]
  * ```
  * `walk` is the run that nobody cuts. `crash` and `kill` carry cuts; a second cut falls into the recovery from the
- * first. `backends` names the family of subjects that must agree in the place of the subject, with one cut or none.
+ * first. `takeover` carries the cut before which the owner stalls. `backends` names the family of subjects that must agree in the place of the subject, with one cut or none.
  * The seed is left out when it is the default.
  *
  * Invariants.
@@ -21,7 +21,7 @@ import { type Cut, cutName, type Position } from "./boundary.ts";
 
 export const DEFAULT_SEED = 1;
 
-export type RunKind = "walk" | "crash" | "kill" | "backends" | "drives";
+export type RunKind = "walk" | "crash" | "kill" | "takeover" | "backends" | "drives";
 
 /** What a run depends on, beside the code. */
 export interface RunId {
@@ -69,7 +69,7 @@ export function refOf({ boundary, position, bytesWritten }: Cut): CutRef {
 export function parseRunId(text: string): Result<RunId, InvalidRunId> {
   const [, path = "", seedText] = /^([^?]*)(?:\?seed=(\d+))?$/.exec(text) ?? [];
   const [kind, scenario, ...rest] = path.split("/");
-  if (!isKind(kind)) return refuse(text, "a kind of run: walk, crash, kill, backends or drives");
+  if (!isKind(kind)) return refuse(text, "a kind of run: walk, crash, kill, takeover, backends or drives");
   if (scenario === undefined || scenario === "") return refuse(text, "a scenario after the kind");
   const hasCuts = rest.at(-1)?.includes(":") === true && rest.at(-1)?.includes("#") === true;
   const subject = (hasCuts ? rest.slice(0, -1) : rest).join("/");
@@ -81,7 +81,8 @@ export function parseRunId(text: string): Result<RunId, InvalidRunId> {
       return refuse(text, `a cut such as tool.settle#2:after, not ${JSON.stringify(part)}`);
     cuts.push(cut);
   }
-  if ((kind === "crash" || kind === "kill") && cuts.length === 0) return refuse(text, "at least one cut");
+  if ((kind === "crash" || kind === "kill" || kind === "takeover") && cuts.length === 0)
+    return refuse(text, "at least one cut");
   if ((kind === "walk" || kind === "drives") && cuts.length > 0)
     return refuse(text, `no cut in a ${kind} run`);
   return ok({
@@ -102,7 +103,14 @@ export function parseCut(text: string): CutRef | undefined {
   return bytes === undefined ? base : { ...base, bytesWritten: Number(bytes) };
 }
 
-const KINDS: readonly string[] = ["walk", "crash", "kill", "backends", "drives"] satisfies RunKind[];
+const KINDS: readonly string[] = [
+  "walk",
+  "crash",
+  "kill",
+  "takeover",
+  "backends",
+  "drives",
+] satisfies RunKind[];
 
 function isKind(text: string | undefined): text is RunKind {
   return text !== undefined && KINDS.includes(text);

@@ -27,10 +27,11 @@ export type TimelineEvent =
 /** An ordered record of events, with listeners that judge as it grows. */
 export class Timeline {
   readonly #events: TimelineEvent[] = [];
-  readonly #listener: ((event: TimelineEvent) => void) | undefined;
+  readonly #listeners: ((event: TimelineEvent) => void)[] = [];
 
-  constructor(listener?: (event: TimelineEvent) => void) {
-    this.#listener = listener;
+  /** Calls the listener for each event from now on. */
+  listen(listener: (event: TimelineEvent) => void): void {
+    this.#listeners.push(listener);
   }
 
   get events(): readonly TimelineEvent[] {
@@ -39,6 +40,6 @@ export class Timeline {
 
   push(event: TimelineEvent): void {
     this.#events.push(event);
-    this.#listener?.(event);
+    for (const listener of this.#listeners) listener(event);
   }
 }

@@ -55,7 +55,8 @@ describe("World", () => {
   it("has the row before the answer: a life that dies inside the effect leaves it, the answer reaches nobody", async () => {
     const access = life();
     let diedInside = false;
-    const timeline = new Timeline(() => {
+    const timeline = new Timeline();
+    timeline.listen(() => {
       diedInside = true;
       access.gate.drop();
     });

@@ -95,7 +95,7 @@ export function checkIds(writes: readonly Write[], stored: IdLookup): void {
 
 /** The time of a commit, Unix ms: the clock's, held at the last committed time if the clock stepped back. */
 export function commitTimestamp(nowMs: number, lastTimestamp: number): number {
-  return Math.max(nowMs, lastTimestamp);
+  return Math.max(Math.floor(nowMs), lastTimestamp);
 }
 
 /** What is wrong with the form of a write, in words, or undefined. */
@@ -150,6 +150,9 @@ export function entryFormIssue(entry: Readonly<Record<string, unknown>>): string
 /** The form of a usage row, drafted or stored: id, reference, flag and amounts (spec §1.6). */
 export function usageFormIssue(row: Readonly<Record<string, unknown>>): string | undefined {
   const { id, entryId, adjustment, usage } = row;
+  if (!hasOnly(row, USAGE_ROW_KEYS)) {
+    return "a usage row has the keys id, usage, entryId, adjustment and details";
+  }
   if (!isName(id)) return `the id of a usage row is a non-empty string, not ${inWords(id)}`;
   if (entryId !== undefined && !isName(entryId)) {
     return `the entryId of a usage row is a non-empty string or absent, not ${inWords(entryId)}`;
@@ -187,6 +190,16 @@ export function isRecord(value: unknown): value is Record<string, unknown> {
 
 const ENTRY_WRITE_KEYS: ReadonlySet<string> = new Set(["kind", "entry"]);
 const USAGE_WRITE_KEYS: ReadonlySet<string> = new Set(["kind", "row"]);
+/** Stored rows carry `kind` and `seq` too; `writeIssue` refuses both in drafts before it comes here. */
+const USAGE_ROW_KEYS: ReadonlySet<string> = new Set([
+  "kind",
+  "seq",
+  "id",
+  "usage",
+  "entryId",
+  "adjustment",
+  "details",
+]);
 const SET_KEYS: ReadonlySet<string> = new Set(["kind", "op", "namespace", "key", "value"]);
 const DELETE_KEYS: ReadonlySet<string> = new Set(["kind", "op", "namespace", "key"]);
 const USAGE_AMOUNTS = ["input", "output", "cacheRead", "cacheWrite", "totalTokens"] as const;

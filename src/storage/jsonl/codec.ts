@@ -1,0 +1,224 @@
+/**
+ * Lines of format 4: one text line of a session file to what it says, and back (spec §1.7).
+ *
+ * The file.
+ *
+ *     file    = header LF *( line LF ) [ torn ]
+ *     header  = {"v":4,"kind":"header","id":…,"storageVersion":…,"createdAt":…, …}      the metadata
+ *     line    = write                       a transaction of one write
+ *             | [ write , … ]               a transaction of several, in their order
+ *     write   = {"kind":"entry","seq":…,"timestamp":…,"id":…,"parentId":…,"type":…, …}  the entry
+ *             | {"kind":"usage","seq":…,"id":…,"usage":…,"adjustment":…, …}             the row
+ *             | {"kind":"register","op":"set","seq":…,"namespace":…,"key":…,"value":…}
+ *             | {"kind":"register","op":"delete","seq":…,"namespace":…,"key":…}
+ *
+ * UTF-8 without a byte order mark. LF (byte 0x0A) ends a line and is the only thing that does: CR, U+2028 and U+2029
+ * separate nothing. Inside strings the last two are data; CR is data only in its escaped form.
+ *
+ * A transaction is in the file if and only if its whole line is, the LF included. What follows the last LF is a torn
+ * tail, whatever its bytes: it is no part of the session. Every line before it must be valid, as `decodeLine` and
+ * `replay.ts` say, or the file is corrupt.
+ *
+ * This file knows single lines; what holds between lines (order, ids, parents) is in `replay.ts`.
+ */
+import { admitJson, NotJson } from "../../foundation/index.ts";
+import type { Entry, Register, RegisterNamespace, RegisterValues, UsageRow } from "../../model/index.ts";
+import { entryFormIssue, isRecord, registerFormIssue, usageFormIssue } from "../admission.ts";
+import type { SessionMetadata } from "../contract.ts";
+import { metadataIssue } from "../creation.ts";
+import type { StoredWrite } from "../stored-write.ts";
+
+/** The version that every header of this format carries. */
+export const JSONL_FORMAT = 4;
+
+/** Why a file is corrupt. Each is the `reason` of a `Corruption`. */
+export type JsonlCorruptionReason =
+  /** The file has no complete first line. */
+  | "no_header"
+  /** The first line is no header of format 4, or its metadata is wrong. */
+  | "bad_header"
+  /** The file starts with a byte order mark. */
+  | "byte_order_mark"
+  /** A line has bytes that are no UTF-8. */
+  | "not_utf8"
+  /** A line has a raw CR, as editors and transfers of text add. */
+  | "carriage_return"
+  /** A line is no JSON; an empty line is none. */
+  | "not_json"
+  /** A line holds a value that no writer can have written: an infinite number, -0, a lone surrogate. */
+  | "outside_json_domain"
+  /** A line is an array without writes. */
+  | "empty_transaction"
+  /** A write has not the form of one. */
+  | "malformed_write"
+  /** A seq is not above the one before it. */
+  | "seq_not_rising"
+  /** The time of an entry falls behind an earlier one's. */
+  | "timestamp_falls"
+  /** Entries of one transaction differ in time. */
+  | "timestamp_differs"
+  /** An id is written twice; entries and usage rows share one namespace of ids. */
+  | "duplicate_id"
+  /** An entry names a parent that is not before it. */
+  | "missing_parent";
+
+/** A line that no correct writer can have written. `replay.ts` adds the place and makes it a `Corruption`. */
+export class LineRefusal extends Error {
+  override readonly name = "LineRefusal";
+  readonly reason: JsonlCorruptionReason;
+
+  constructor(reason: JsonlCorruptionReason, message: string) {
+    super(message);
+    this.reason = reason;
+  }
+}
+
+/** The header line, with its LF. */
+export function encodeHeader(metadata: SessionMetadata): string {
+  return `${JSON.stringify({ v: JSONL_FORMAT, kind: "header", ...metadata })}\n`;
+}
+
+/** The line of one transaction, with its LF: an object for one write, an array for several. */
+export function encodeLine(writes: readonly StoredWrite[]): string {
+  let text = "";
+  for (const write of writes) text += text === "" ? encodeWrite(write) : `,${encodeWrite(write)}`;
+  return writes.length === 1 ? `${text}\n` : `[${text}]\n`;
+}
+
+/** The metadata of a header line. @throws LineRefusal */
+export function decodeHeader(text: string): SessionMetadata {
+  const header = parse(text);
+  if (!isRecord(header) || header.kind !== "header") {
+    throw new LineRefusal("bad_header", 'the first line of a session is an object of the kind "header"');
+  }
+  if (header.v !== JSONL_FORMAT) {
+    throw new LineRefusal(
+      "bad_header",
+      `the header says format ${JSON.stringify(header.v)}, and this reads format ${JSONL_FORMAT}; import the session first`,
+    );
+  }
+  const { v: _v, kind: _kind, ...metadata } = header;
+  const issue = metadataIssue(metadata);
+  if (issue !== undefined) throw new LineRefusal("bad_header", `in the header, ${issue}`);
+  return inDomain(metadata) as unknown as SessionMetadata;
+}
+
+/** The writes of a line, in their order. Their rows are not frozen. @throws LineRefusal */
+export function decodeLine(text: string): StoredWrite[] {
+  const line = parse(text);
+  if (!Array.isArray(line)) return [decodeWrite(line)];
+  if (line.length === 0) throw new LineRefusal("empty_transaction", "a transaction has at least one write");
+  return line.map(decodeWrite);
+}
+
+/**
+ * Holds a line against the JSON domain: numbers that overflow, -0 and lone surrogates can be spelled in JSON, and no
+ * writer spells them. @throws LineRefusal
+ */
+export function assertInDomain(text: string): void {
+  inDomain(parse(text));
+}
+
+/**
+ * Whether a text may spell a value outside the JSON domain. A quick look that is often wrong in the one direction,
+ * never in the other: a number with an exponent or of hundreds of digits, a zero with a sign, an escaped surrogate.
+ */
+export function maySpellOutsideDomain(text: string): boolean {
+  return SUSPICIOUS_NUMBER.test(text) || ESCAPED_SURROGATE.test(text);
+}
+
+/** A number starts after one of `:,[` and perhaps space; in a string the same text only costs a second look. */
+const SUSPICIOUS_NUMBER = /[:,[][ \t]*-?(?:\d[\d.]*[eE]|[\d.]{300}|(?<=-)0(?!\.\d*[1-9]))/;
+const ESCAPED_SURROGATE = /\\u[dD][89a-fA-F]/;
+
+function inDomain<T>(value: T): T {
+  try {
+    return admitJson(value);
+  } catch (error) {
+    if (error instanceof NotJson) throw new LineRefusal("outside_json_domain", error.message);
+    throw error;
+  }
+}
+
+function encodeWrite(write: StoredWrite): string {
+  switch (write.kind) {
+    case "entry":
+      return `{"kind":"entry",${JSON.stringify(write.row).slice(1)}`;
+    case "usage":
+      return `{"kind":"usage",${JSON.stringify(write.row).slice(1)}`;
+    case "set": {
+      const { seq, namespace, key, value } = write.row;
+      return `{"kind":"register","op":"set","seq":${seq},"namespace":"${namespace}","key":${JSON.stringify(key)},"value":${JSON.stringify(value)}}`;
+    }
+    case "delete":
+      return `{"kind":"register","op":"delete","seq":${write.seq},"namespace":"${write.namespace}","key":${JSON.stringify(write.key)}}`;
+  }
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw new LineRefusal("not_json", `the line is no JSON: ${(error as Error).message}`);
+  }
+}
+
+function decodeWrite(write: unknown): StoredWrite {
+  if (!isRecord(write)) throw malformed("a write is an object");
+  const { kind, seq } = write;
+  if (!isSeq(seq)) throw malformed("the seq of a write is a whole number from 1");
+  switch (kind) {
+    case "entry": {
+      const { kind: _kind, ...row } = write;
+      if (!isTime(row.timestamp))
+        throw malformed("the timestamp of an entry is a whole number from 0, Unix ms");
+      refuseIssue(entryFormIssue(row));
+      return { kind: "entry", row: row as unknown as Entry };
+    }
+    case "usage": {
+      const { kind: _kind, ...row } = write;
+      refuseIssue(usageFormIssue(row));
+      return { kind: "usage", row: row as unknown as UsageRow };
+    }
+    case "register": {
+      refuseIssue(registerFormIssue(write));
+      const namespace = write.namespace as RegisterNamespace;
+      const key = write.key as string;
+      const isSet = write.op === "set";
+      if (countKeys(write) !== (isSet ? SET_KEY_COUNT : DELETE_KEY_COUNT)) {
+        throw malformed(`a register ${write.op} has no keys beside those of the format`);
+      }
+      if (!isSet) return { kind: "delete", namespace, key, seq };
+      const row: Register = { namespace, key, value: write.value as RegisterValues[RegisterNamespace], seq };
+      return { kind: "set", row };
+    }
+    default:
+      throw malformed("the kind of a write is entry, usage or register");
+  }
+}
+
+/** kind, op, seq, namespace, key; a set has a value too. */
+const DELETE_KEY_COUNT = 5;
+const SET_KEY_COUNT = 6;
+
+function countKeys(value: object): number {
+  let count = 0;
+  for (const _key in value) count += 1;
+  return count;
+}
+
+function refuseIssue(issue: string | undefined): void {
+  if (issue !== undefined) throw malformed(issue);
+}
+
+function malformed(message: string): LineRefusal {
+  return new LineRefusal("malformed_write", message);
+}
+
+function isSeq(value: unknown): value is number {
+  return Number.isSafeInteger(value) && (value as number) >= 1;
+}
+
+function isTime(value: unknown): value is number {
+  return Number.isSafeInteger(value) && (value as number) >= 0;
+}

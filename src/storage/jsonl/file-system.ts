@@ -1,0 +1,66 @@
+/**
+ * The synchronous file calls that the JSONL store makes, and no others. They come in through the constructor, so that
+ * a faulty file can fail, shorten or lose any of them; each call here is one system call.
+ */
+import {
+  closeSync,
+  fstatSync,
+  ftruncateSync,
+  openSync,
+  readSync,
+  renameSync,
+  unlinkSync,
+  writeSync,
+} from "node:fs";
+
+/** How a file is opened: an existing one to read, an existing one to read and write, or a new one that must not exist. */
+export type OpenMode = "read" | "readWrite" | "createNew";
+
+/** What the store asks of an open file. */
+export interface FileStatus {
+  /** In bytes. */
+  readonly size: number;
+  /** How many names the file has: 0 once it was deleted or replaced under its name. */
+  readonly nlink: number;
+}
+
+/** Synchronous file calls; `file` is what `open` returned. Each throws the host's error when it fails. */
+export interface FileSystem {
+  open(path: string, mode: OpenMode): number;
+  /** Reads up to `length` bytes from `position`; returns how many came, 0 at the end. */
+  read(file: number, into: Uint8Array, offset: number, length: number, position: number): number;
+  /** Writes up to `length` bytes at `position`; returns how many went, which can be fewer. */
+  write(file: number, bytes: Uint8Array, offset: number, length: number, position: number): number;
+  truncate(file: number, sizeBytes: number): void;
+  fstat(file: number): FileStatus;
+  close(file: number): void;
+  rename(from: string, to: string): void;
+  unlink(path: string): void;
+}
+
+/** The host's file system. Files that it makes are readable and writable by their owner alone. */
+export const hostFileSystem: FileSystem = {
+  open: (path, mode) => openSync(path, OPEN_FLAGS[mode], 0o600),
+  read: (file, into, offset, length, position) => readSync(file, into, offset, length, position),
+  write: (file, bytes, offset, length, position) => writeSync(file, bytes, offset, length, position),
+  truncate: (file, sizeBytes) => ftruncateSync(file, sizeBytes),
+  fstat: (file) => fstatSync(file),
+  close: (file) => closeSync(file),
+  rename: (from, to) => renameSync(from, to),
+  unlink: (path) => unlinkSync(path),
+};
+
+const OPEN_FLAGS = { read: "r", readWrite: "r+", createNew: "wx+" } as const;
+
+/** The whole content of an open file. */
+export function readWhole(fileSystem: FileSystem, file: number): Buffer {
+  const { size } = fileSystem.fstat(file);
+  const bytes = Buffer.allocUnsafe(size);
+  let filled = 0;
+  while (filled < size) {
+    const count = fileSystem.read(file, bytes, filled, size - filled, filled);
+    if (count === 0) break;
+    filled += count;
+  }
+  return bytes.subarray(0, filled);
+}

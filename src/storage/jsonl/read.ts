@@ -1,0 +1,40 @@
+/**
+ * The read-only door: what a session file says, for views and inspection. It opens nothing for writing, changes
+ * nothing, and closes the file before it returns; also right after a writer was killed.
+ */
+import type { SessionMetadata } from "../contract.ts";
+import type { SessionDump } from "../dump.ts";
+import { dumpOf } from "../queries.ts";
+import { type FileSystem, hostFileSystem, readWhole } from "./file-system.ts";
+import { replay, type TornTail } from "./replay.ts";
+
+/** What a session file holds. */
+export interface JsonlSession {
+  readonly metadata: SessionMetadata;
+  readonly dump: SessionDump;
+  /** What a dead writer left behind the last line. */
+  readonly tornTail: TornTail | undefined;
+}
+
+/** Reads a session from its path or its bytes. @throws Corruption, and the host's error if there is no such file */
+export function readJsonlSession(
+  source: string | Uint8Array,
+  fileSystem: FileSystem = hostFileSystem,
+): JsonlSession {
+  const bytes = typeof source === "string" ? readFile(source, fileSystem) : bufferOf(source);
+  const { metadata, tables, tornTail } = replay(bytes, typeof source === "string" ? source : undefined);
+  return { metadata, dump: dumpOf(tables, metadata), tornTail };
+}
+
+function readFile(path: string, fileSystem: FileSystem): Buffer {
+  const file = fileSystem.open(path, "read");
+  try {
+    return readWhole(fileSystem, file);
+  } finally {
+    fileSystem.close(file);
+  }
+}
+
+function bufferOf(bytes: Uint8Array): Buffer {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+}

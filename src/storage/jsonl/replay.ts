@@ -1,0 +1,189 @@
+/**
+ * Replay: the bytes of a session file to the tables that its lines recreate (spec §1.7). This is decoding, not
+ * recovery: nothing is repaired, and nothing is written.
+ *
+ * Terms. *Torn tail*: the bytes after the last LF, left by a writer that died inside a write. `codec.ts` has the
+ * format, and the rule that a transaction is in the file if and only if its whole line is.
+ *
+ * Invariants.
+ * 1. Lines are split at byte 0x0A and nowhere else, before anything in them is read.
+ * 2. seq rises strictly from line to line and inside a line; gaps are legal, for a rewritten file has them.
+ * 3. The times of entries never fall, and are one within a transaction. Committed times are kept as they stand.
+ * 4. Ids are unique over entries and usage rows; a parent stands before its child.
+ * 5. A line that breaks a rule is reported as `Corruption` with its reason, line and byte offset, and no part of the
+ *    session is given out. Only a torn tail is dropped, whole.
+ *
+ * Lines are decoded in chunks of text, because decoding each on its own costs as much as parsing it.
+ */
+import { isAscii, isUtf8 } from "node:buffer";
+import { Corruption } from "../../foundation/index.ts";
+import type { SessionMetadata } from "../contract.ts";
+import { type StoredWrite, seqOf } from "../stored-write.ts";
+import { Tables } from "../tables.ts";
+import { assertInDomain, decodeHeader, decodeLine, LineRefusal, maySpellOutsideDomain } from "./codec.ts";
+
+/** What a file says. */
+export interface Replayed {
+  readonly metadata: SessionMetadata;
+  readonly tables: Tables;
+  /** Up to here the file is whole lines. */
+  readonly committedBytes: number;
+  readonly tornTail: TornTail | undefined;
+}
+
+/** Bytes of a line that was never finished. They are no part of the session. */
+export interface TornTail {
+  /** Where they start, from the start of the file. */
+  readonly byteOffset: number;
+  readonly byteLength: number;
+}
+
+/**
+ * Reads the bytes of a session file. `file` names it in errors.
+ * @throws Corruption; the reasons are those of `JsonlCorruptionReason`.
+ */
+export function replay(bytes: Buffer, file?: string): Replayed {
+  const committedBytes = bytes.lastIndexOf(LF) + 1;
+  const progress: Progress = { tables: new Tables(), lines: 0, metadata: undefined };
+  try {
+    refuseByteOrderMark(bytes);
+    if (committedBytes === 0) throw new LineRefusal("no_header", NO_HEADER);
+    let from = 0;
+    while (from < committedBytes) {
+      const end = chunkEnd(bytes, from, committedBytes);
+      replayChunk(bytes.subarray(from, end), progress);
+      from = end;
+    }
+  } catch (error) {
+    if (!(error instanceof LineRefusal)) throw error;
+    throw corruptionAt(error, progress.lines, bytes, file);
+  }
+  const byteLength = bytes.length - committedBytes;
+  return {
+    metadata: progress.metadata as SessionMetadata,
+    tables: progress.tables,
+    committedBytes,
+    tornTail: byteLength === 0 ? undefined : { byteOffset: committedBytes, byteLength },
+  };
+}
+
+const LF = 0x0a;
+const CHUNK_BYTES = 1 << 16;
+const NO_HEADER = "the file has no complete first line; a session is created whole, with its header";
+
+interface Progress {
+  readonly tables: Tables;
+  /** Lines that were accepted; the next one has this index. */
+  lines: number;
+  metadata: SessionMetadata | undefined;
+}
+
+function refuseByteOrderMark(bytes: Buffer): void {
+  if (bytes[0] !== 0xef || bytes[1] !== 0xbb || bytes[2] !== 0xbf) return;
+  throw new LineRefusal("byte_order_mark", "a session file has no byte order mark; a text editor added one");
+}
+
+/** The end of a chunk that starts at `from`: behind the last LF within the chunk size, or behind the next one. */
+function chunkEnd(bytes: Buffer, from: number, committedBytes: number): number {
+  if (from + CHUNK_BYTES >= committedBytes) return committedBytes;
+  const last = bytes.lastIndexOf(LF, from + CHUNK_BYTES - 1);
+  return (last >= from ? last : bytes.indexOf(LF, from + CHUNK_BYTES)) + 1;
+}
+
+function replayChunk(chunk: Buffer, progress: Progress): void {
+  const isPlain = isAscii(chunk);
+  if (!isPlain && !isUtf8(chunk)) {
+    // Lines before the damaged one are replayed first, so that the first damage is the one reported.
+    replayLineByLine(chunk, progress);
+    return;
+  }
+  const text = isPlain ? chunk.toString("latin1") : chunk.toString("utf8");
+  const isSuspicious = text.includes("\r") || maySpellOutsideDomain(text);
+  let start = 0;
+  while (start < text.length) {
+    const end = text.indexOf("\n", start);
+    replayLine(text.slice(start, end), isSuspicious, progress);
+    start = end + 1;
+  }
+}
+
+function replayLineByLine(chunk: Buffer, progress: Progress): void {
+  let start = 0;
+  while (start < chunk.length) {
+    const end = chunk.indexOf(LF, start);
+    const line = chunk.subarray(start, end);
+    if (!isUtf8(line)) throw new LineRefusal("not_utf8", "the line has bytes that are no UTF-8");
+    replayLine(line.toString("utf8"), true, progress);
+    start = end + 1;
+  }
+}
+
+function replayLine(text: string, isSuspicious: boolean, progress: Progress): void {
+  if (isSuspicious) {
+    if (text.includes("\r"))
+      throw new LineRefusal("carriage_return", "the line has a raw CR, which no writer writes");
+    if (maySpellOutsideDomain(text)) assertInDomain(text);
+  }
+  if (progress.metadata === undefined) progress.metadata = decodeHeader(text);
+  else {
+    const writes = decodeLine(text);
+    applyLine(writes, progress.tables);
+  }
+  progress.lines += 1;
+}
+
+/** Holds the writes of one line against what stands before them, one after the other, and applies them. */
+function applyLine(writes: readonly StoredWrite[], tables: Tables): void {
+  let lineTimestamp: number | undefined;
+  for (const write of writes) {
+    const seq = seqOf(write);
+    if (seq < tables.nextSeq) {
+      throw new LineRefusal(
+        "seq_not_rising",
+        `seq ${seq} follows seq ${tables.nextSeq - 1}; seq rises strictly`,
+      );
+    }
+    if (write.kind === "entry") {
+      const { id, parentId, timestamp } = write.row;
+      if (lineTimestamp !== undefined && timestamp !== lineTimestamp) {
+        throw new LineRefusal(
+          "timestamp_differs",
+          `entry ${id} has the time ${timestamp} in a transaction of ${lineTimestamp}`,
+        );
+      }
+      if (timestamp < tables.newestEntryTimestamp) {
+        throw new LineRefusal(
+          "timestamp_falls",
+          `entry ${id} has the time ${timestamp}, behind ${tables.newestEntryTimestamp} of an earlier entry`,
+        );
+      }
+      lineTimestamp = timestamp;
+      refuseKnownId(id, tables);
+      if (parentId !== null && !tables.hasEntry(parentId)) {
+        throw new LineRefusal(
+          "missing_parent",
+          `entry ${id} names the parent ${parentId}, which is not before it`,
+        );
+      }
+    } else if (write.kind === "usage") refuseKnownId(write.row.id, tables);
+    tables.applyOne(write, false);
+  }
+}
+
+function refuseKnownId(id: string, tables: Tables): void {
+  if (tables.hasEntry(id) || tables.hasUsage(id)) {
+    throw new LineRefusal("duplicate_id", `the id ${id} is written before; rows are written once`);
+  }
+}
+
+function corruptionAt(
+  refusal: LineRefusal,
+  lines: number,
+  bytes: Buffer,
+  file: string | undefined,
+): Corruption {
+  let byteOffset = 0;
+  for (let line = 0; line < lines; line++) byteOffset = bytes.indexOf(LF, byteOffset) + 1;
+  const place = { line: lines + 1, byteOffset, ...(file === undefined ? {} : { file }) };
+  return new Corruption(refusal.reason, `${refusal.message}; nothing was changed`, place);
+}

@@ -1,0 +1,44 @@
+/**
+ * A memory disk: the state of one session that outlives the store over it, as a file outlives its process.
+ *
+ * Invariants.
+ * 1. What a disk holds is exactly what was committed: a store that is dropped leaves nothing half-written.
+ * 2. A fork costs one copy of the maps and shares the frozen rows. Disk and fork go separate ways from there.
+ */
+
+import type { SessionMetadata } from "../contract.ts";
+import { admitMetadata, INITIAL_WRITES } from "../creation.ts";
+import type { SessionDump } from "../dump.ts";
+import { dumpOf } from "../queries.ts";
+import { assignSeqs } from "../stored-write.ts";
+import { Tables } from "../tables.ts";
+
+/** What a `MemoryStorage` keeps its session on. */
+export class MemoryDisk {
+  readonly metadata: SessionMetadata;
+  /** For the store over this disk. */
+  readonly tables: Tables;
+
+  private constructor(metadata: SessionMetadata, tables: Tables) {
+    this.metadata = metadata;
+    this.tables = tables;
+  }
+
+  /** A disk with a new session: its metadata and a lane `main` at the root, seq 1 and 2 (spec §2.8). */
+  static create(metadata: SessionMetadata): MemoryDisk {
+    const admitted = admitMetadata(metadata);
+    const tables = new Tables();
+    tables.apply(assignSeqs(INITIAL_WRITES, 1, admitted.createdAt), true);
+    return new MemoryDisk(admitted, tables);
+  }
+
+  /** A disk with the same session, which changes on its own from here on. */
+  fork(): MemoryDisk {
+    return new MemoryDisk(this.metadata, new Tables(this.tables));
+  }
+
+  /** Everything durable, for canonical views. */
+  dump(): SessionDump {
+    return dumpOf(this.tables, this.metadata);
+  }
+}

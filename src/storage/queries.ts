@@ -1,0 +1,180 @@
+/**
+ * The queries of the contract, answered from the tables (spec §1.5, §2.5).
+ *
+ * Each is a pure function of the tables as they stand. Arrays and maps that they return are made for the caller; the
+ * rows in them are the store's own, deeply frozen.
+ *
+ * The order of a branch scan is that of the specification: the path is ordered first, then it ends at the first stop
+ * in that order, then it is filtered, then the cursor counts, then the limit.
+ */
+import { Corruption } from "../foundation/index.ts";
+import {
+  type Entry,
+  type EntryStructure,
+  type EntryType,
+  isRegisterNamespace,
+  REGISTER_NAMESPACES,
+  type Register,
+  type RegisterNamespace,
+  type UsageRow,
+} from "../model/index.ts";
+import { type Cell, rowOf } from "./cell.ts";
+import {
+  type BranchScan,
+  type EntryScan,
+  type SessionMetadata,
+  type SessionStats,
+  UnknownEntry,
+  type UsageScan,
+} from "./contract.ts";
+import { byNamespaceThenSeq, type SessionDump } from "./dump.ts";
+import type { Tables } from "./tables.ts";
+
+/** The entries among `ids` that exist. */
+export function findEntries(tables: Tables, ids: readonly string[]): Map<string, Entry> {
+  const found = new Map<string, Entry>();
+  for (const id of ids) {
+    const cell = tables.entries.get(id);
+    if (cell !== undefined) found.set(id, rowOf(cell));
+  }
+  return found;
+}
+
+/** The register, or undefined. */
+export function findRegister<N extends RegisterNamespace>(
+  tables: Tables,
+  namespace: N,
+  key: string,
+): Register<N> | undefined {
+  if (!isRegisterNamespace(namespace)) return undefined;
+  return tables.registers(namespace).get(key) as Register<N> | undefined;
+}
+
+/** The registers of a namespace under a prefix, by key. */
+export function listRegisters<N extends RegisterNamespace>(
+  tables: Tables,
+  namespace: N,
+  keyPrefix = "",
+): Register<N>[] {
+  if (!isRegisterNamespace(namespace)) return [];
+  return tables.registers(namespace).list(keyPrefix) as Register<N>[];
+}
+
+/** The path from `start` toward the root. @throws UnknownEntry */
+export function scanBranch(tables: Tables, query: BranchScan): Entry[] {
+  return branchCells(tables, query).map(rowOf);
+}
+
+/** The same without payloads. @throws UnknownEntry */
+export function scanBranchStructure(tables: Tables, query: BranchScan): EntryStructure[] {
+  return branchCells(tables, query).map((cell) => structureOf(cell.row));
+}
+
+/** All entries, by seq. */
+export function scanEntries(tables: Tables, query: EntryScan): Entry[] {
+  const isWanted = (row: Entry) => hasType(row, query.type, query.customType);
+  return scanRange(tables.entryOrder, query, isWanted);
+}
+
+/** The ledger, by seq. */
+export function scanUsage(tables: Tables, query: UsageScan): UsageRow[] {
+  return scanRange(tables.usageOrder, query, () => true);
+}
+
+/** The maintained totals. */
+export function statsOf(tables: Tables): SessionStats {
+  const usage = tables.usageSum;
+  Object.freeze(usage.cost);
+  return { messageCount: tables.messageCount, usage: Object.freeze(usage) };
+}
+
+/** Everything durable, in the order of a dump. */
+export function dumpOf(tables: Tables, metadata: SessionMetadata): SessionDump {
+  return {
+    metadata,
+    entries: tables.entryOrder.map(rowOf),
+    registers: REGISTER_NAMESPACES.flatMap((namespace) => tables.registers(namespace).all()).sort(
+      byNamespaceThenSeq,
+    ),
+    usage: tables.usageOrder.map(rowOf),
+    stats: statsOf(tables),
+  };
+}
+
+function branchCells(tables: Tables, query: BranchScan): Cell<Entry>[] {
+  const start = tables.entries.get(query.start);
+  if (start === undefined) throw new UnknownEntry(query.start);
+  const limit = query.limit ?? Number.POSITIVE_INFINITY;
+  const found: Cell<Entry>[] = [];
+  const isOldestFirst = query.order === "oldestFirst";
+  // Newest first, the walk itself is in order and ends early. Oldest first, the order starts at the root, so the
+  // whole path is needed before the first stop can be known.
+  const path = isOldestFirst ? [...ancestry(tables, start)].reverse() : ancestry(tables, start);
+  for (const cell of path) {
+    if (found.length >= limit) break;
+    const { row } = cell;
+    if (isWithin(row.seq, query) && hasType(row, query.type, query.customType)) found.push(cell);
+    if (row.type === query.stopAtType || row.id === query.stopAtId) break;
+  }
+  return found;
+}
+
+function* ancestry(tables: Tables, start: Cell<Entry>): Generator<Cell<Entry>> {
+  let cell: Cell<Entry> | undefined = start;
+  while (cell !== undefined) {
+    yield cell;
+    const { id, parentId }: Entry = cell.row;
+    if (parentId === null) return;
+    cell = tables.entries.get(parentId);
+    if (cell === undefined) {
+      throw new Corruption(
+        "missing_parent",
+        `entry ${id} names the parent ${parentId}, which does not exist`,
+      );
+    }
+  }
+}
+
+function isWithin(seq: number, { cursor, order }: BranchScan): boolean {
+  if (cursor === undefined) return true;
+  return order === "oldestFirst" ? seq > cursor.seq : seq < cursor.seq;
+}
+
+function hasType(row: Entry, type: EntryType | undefined, customType: string | undefined): boolean {
+  if (type !== undefined && row.type !== type) return false;
+  return customType === undefined || (row.type === "custom" && row.customType === customType);
+}
+
+function structureOf(row: Entry): EntryStructure {
+  const { id, parentId, seq, timestamp, type } = row;
+  if (row.type === "custom") return { id, parentId, seq, timestamp, type, customType: row.customType };
+  return { id, parentId, seq, timestamp, type };
+}
+
+function scanRange<Row extends { seq: number }>(
+  cells: readonly Cell<Row>[],
+  range: UsageScan,
+  isWanted: (row: Row) => boolean,
+): Row[] {
+  const { fromSeq = 0, toSeq = Number.POSITIVE_INFINITY, limit = Number.POSITIVE_INFINITY } = range;
+  const from = firstFrom(cells, fromSeq);
+  const end = toSeq === Number.POSITIVE_INFINITY ? cells.length : firstFrom(cells, toSeq + 1);
+  const isDescending = range.order === "desc";
+  const found: Row[] = [];
+  for (let step = 0; step < end - from && found.length < limit; step++) {
+    const cell = cells[isDescending ? end - 1 - step : from + step] as Cell<Row>;
+    if (isWanted(cell.row)) found.push(rowOf(cell));
+  }
+  return found;
+}
+
+function firstFrom(cells: readonly Cell<{ seq: number }>[], seq: number): number {
+  let low = 0;
+  let high = cells.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((cells[middle] as Cell<{ seq: number }>).row.seq < seq) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}

@@ -1,0 +1,148 @@
+/**
+ * A store whose whole state is in memory: reads, admission and the order of refusals, once for Memory and JSONL.
+ *
+ * A commit runs from admission to publication in the call of `commit` itself, without waiting for anything. That is
+ * the queue of contract invariant 4: calls are served in their order because each is over before the next begins,
+ * and there is never an admitted commit left to drain when the store is closed.
+ *
+ * A medium below adds `persist`, which makes the writes durable or throws `StorageFault` and leaves nothing of them.
+ */
+import type { Clock } from "../foundation/index.ts";
+import type {
+  CommitResult,
+  Entry,
+  EntryStructure,
+  Register,
+  RegisterNamespace,
+  Transaction,
+  UsageRow,
+} from "../model/index.ts";
+import { admitTransaction, checkIds, commitTimestamp } from "./admission.ts";
+import {
+  type BranchScan,
+  type EntryScan,
+  type SessionMetadata,
+  type SessionStats,
+  type Storage,
+  StorageClosed,
+  StorageFault,
+  type UsageScan,
+} from "./contract.ts";
+import { openingTimestamp } from "./creation.ts";
+import type { SessionDump } from "./dump.ts";
+import * as queries from "./queries.ts";
+import { assignSeqs, type StoredWrite } from "./stored-write.ts";
+import type { Tables } from "./tables.ts";
+
+/** The part of a store that is the same for every medium whose tables are in memory. */
+export abstract class TableStorage implements Storage {
+  readonly metadata: SessionMetadata;
+  readonly #tables: Tables;
+  readonly #clock: Clock;
+  #lastTimestamp: number;
+  #closing: Promise<void> | undefined;
+  #fault: StorageFault | undefined;
+
+  protected constructor(metadata: SessionMetadata, tables: Tables, clock: Clock) {
+    this.metadata = metadata;
+    this.#tables = tables;
+    this.#clock = clock;
+    this.#lastTimestamp = openingTimestamp(metadata, tables.newestEntryTimestamp);
+  }
+
+  /** Makes the writes durable, or leaves nothing of them. @throws StorageFault */
+  protected abstract persist(writes: readonly StoredWrite[]): void;
+
+  /** Lets go of the medium. Called once at the most. */
+  protected abstract release(): void;
+
+  async commit(transaction: Transaction): Promise<CommitResult> {
+    this.#assertOpen();
+    if (this.#fault !== undefined) {
+      throw new StorageFault(
+        "an earlier failure left the medium in doubt; close the store and open the session again",
+        this.#fault,
+      );
+    }
+    const tables = this.#tables;
+    const writes = admitTransaction(transaction);
+    checkIds(writes, tables);
+    const timestamp = commitTimestamp(this.#clock.now(), this.#lastTimestamp);
+    const firstSeq = tables.nextSeq;
+    const stored = assignSeqs(writes, firstSeq, timestamp);
+    try {
+      this.persist(stored);
+    } catch (error) {
+      if (error instanceof StorageFault && !error.recovered) this.#fault = error;
+      throw error;
+    }
+    tables.apply(stored, true);
+    this.#lastTimestamp = timestamp;
+    const seqs: number[] = new Array(writes.length);
+    for (let index = 0; index < seqs.length; index++) seqs[index] = firstSeq + index;
+    return { firstSeq, seqs, timestamp };
+  }
+
+  async getEntries(ids: readonly string[]): Promise<ReadonlyMap<string, Entry>> {
+    return queries.findEntries(this.#open(), ids);
+  }
+
+  async getRegister<N extends RegisterNamespace>(
+    namespace: N,
+    key: string,
+  ): Promise<Register<N> | undefined> {
+    return queries.findRegister(this.#open(), namespace, key);
+  }
+
+  async listRegisters<N extends RegisterNamespace>(namespace: N, keyPrefix?: string): Promise<Register<N>[]> {
+    return queries.listRegisters(this.#open(), namespace, keyPrefix);
+  }
+
+  async scanBranch(query: BranchScan): Promise<Entry[]> {
+    return queries.scanBranch(this.#open(), query);
+  }
+
+  async scanBranchStructure(query: BranchScan): Promise<EntryStructure[]> {
+    return queries.scanBranchStructure(this.#open(), query);
+  }
+
+  async scanEntries(query: EntryScan): Promise<Entry[]> {
+    return queries.scanEntries(this.#open(), query);
+  }
+
+  async scanUsage(query: UsageScan): Promise<UsageRow[]> {
+    return queries.scanUsage(this.#open(), query);
+  }
+
+  async getStats(): Promise<SessionStats> {
+    return queries.statsOf(this.#open());
+  }
+
+  /** Everything durable, for canonical views. @throws StorageClosed */
+  dump(): SessionDump {
+    return queries.dumpOf(this.#open(), this.metadata);
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#release();
+    return this.#closing;
+  }
+
+  /** Simulated death: lets go of the medium, drains nothing, writes nothing. Later calls reject as after `close`. */
+  abandon(): void {
+    this.close().catch(() => undefined);
+  }
+
+  async #release(): Promise<void> {
+    this.release();
+  }
+
+  #open(): Tables {
+    this.#assertOpen();
+    return this.#tables;
+  }
+
+  #assertOpen(): void {
+    if (this.#closing !== undefined) throw new StorageClosed();
+  }
+}

@@ -1,0 +1,139 @@
+/**
+ * The tables: the whole state of one session in memory (spec §1.7, Memory). The Memory store is these tables; the
+ * JSONL store is these tables and a file from which they can be made again.
+ *
+ * Invariants.
+ * 1. Checking and applying are apart: what `checkIds` (admission) let through, `apply` applies without a way to
+ *    fail, so that a transaction is never half in the tables.
+ * 2. Rows are never changed in place. Copies of the tables share rows and cells, and nothing else.
+ * 3. Applying a write costs the same however many rows there are (amortized, as maps and arrays grow).
+ * 4. Rows come in rising seq, so the order of arrival is the order of seq.
+ *
+ * Two projections are kept with the rows, because their queries must not add up a session: the count of message
+ * entries and the sum of the ledger (spec §1.6). A map of children, which the specification sketches, is left out:
+ * no query of the contract walks downward.
+ *
+ * The queries over the tables stand in `queries.ts`.
+ */
+import {
+  addUsage,
+  type Entry,
+  REGISTER_NAMESPACES,
+  type Register,
+  type RegisterNamespace,
+  type Usage,
+  type UsageRow,
+  zeroUsage,
+} from "../model/index.ts";
+import type { IdLookup } from "./admission.ts";
+import type { Cell } from "./cell.ts";
+import { RegisterTable } from "./register-table.ts";
+import { type StoredDelete, type StoredWrite, seqOf } from "./stored-write.ts";
+
+/** The rows of one session and what is kept over them. */
+export class Tables implements IdLookup {
+  readonly entries: Map<string, Cell<Entry>>;
+  /** The same cells, by seq. */
+  readonly entryOrder: Cell<Entry>[];
+  /** By seq. */
+  readonly usageOrder: Cell<UsageRow>[];
+  readonly #usageIds: Set<string>;
+  readonly #registers: Map<RegisterNamespace, RegisterTable>;
+  #messageCount = 0;
+  #usageSum: Usage = zeroUsage();
+  #nextSeq = 1;
+  #lastDelete: StoredDelete | undefined;
+
+  constructor(source?: Tables) {
+    this.entries = new Map(source?.entries);
+    this.entryOrder = source?.entryOrder.slice() ?? [];
+    this.usageOrder = source?.usageOrder.slice() ?? [];
+    this.#usageIds = new Set(source?.usageOrder.map((cell) => cell.row.id));
+    this.#registers = new Map(
+      REGISTER_NAMESPACES.map((namespace) => [
+        namespace,
+        source?.registers(namespace).copy() ?? new RegisterTable(),
+      ]),
+    );
+    if (source === undefined) return;
+    this.#messageCount = source.#messageCount;
+    this.#usageSum = source.#usageSum;
+    this.#nextSeq = source.#nextSeq;
+    this.#lastDelete = source.#lastDelete;
+  }
+
+  /** The seq that the next write takes. */
+  get nextSeq(): number {
+    return this.#nextSeq;
+  }
+
+  /** The time of the newest entry, Unix ms; 0 without entries. No later entry may fall behind it. */
+  get newestEntryTimestamp(): number {
+    return this.entryOrder.at(-1)?.row.timestamp ?? 0;
+  }
+
+  /** Message entries. */
+  get messageCount(): number {
+    return this.#messageCount;
+  }
+
+  /** The sum of the ledger. Never changed in place: a new row makes a new sum. */
+  get usageSum(): Usage {
+    return this.#usageSum;
+  }
+
+  /** The newest write, if it was a delete: it holds a seq that no row shows. */
+  get lastDelete(): StoredDelete | undefined {
+    return this.#lastDelete;
+  }
+
+  hasEntry(id: string): boolean {
+    return this.entries.has(id);
+  }
+
+  hasUsage(id: string): boolean {
+    return this.#usageIds.has(id);
+  }
+
+  /** The registers of a namespace. */
+  registers(namespace: RegisterNamespace): RegisterTable {
+    const table = this.#registers.get(namespace);
+    if (table === undefined) throw new Error(`${namespace} is no namespace of registers (spec §1.3)`);
+    return table;
+  }
+
+  /**
+   * Applies checked writes in their order. `isFrozen` says whether their rows are deeply frozen already; rows that
+   * are not are frozen when first read.
+   */
+  apply(writes: readonly StoredWrite[], isFrozen: boolean): void {
+    for (const write of writes) this.applyOne(write, isFrozen);
+  }
+
+  applyOne(write: StoredWrite, isFrozen: boolean): void {
+    this.#nextSeq = seqOf(write) + 1;
+    this.#lastDelete = undefined;
+    switch (write.kind) {
+      case "entry": {
+        const cell: Cell<Entry> = { row: write.row, isFrozen };
+        this.entries.set(write.row.id, cell);
+        this.entryOrder.push(cell);
+        if (write.row.type === "message") this.#messageCount += 1;
+        return;
+      }
+      case "usage":
+        this.#usageIds.add(write.row.id);
+        this.usageOrder.push({ row: write.row, isFrozen });
+        this.#usageSum = addUsage(this.#usageSum, write.row.usage);
+        return;
+      case "set": {
+        const cell: Cell<Register> = { row: write.row, isFrozen };
+        this.registers(write.row.namespace).set(cell);
+        return;
+      }
+      case "delete":
+        this.registers(write.namespace).delete(write.key);
+        this.#lastDelete = write;
+    }
+  }
+}
