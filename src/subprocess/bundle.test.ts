@@ -1,0 +1,80 @@
+import { execFileSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { type ChildProgram, childProgram, writeChildPrograms } from "./bundle.ts";
+
+let root: string;
+let cacheFolder: string;
+let entry: string;
+beforeEach(() => {
+  root = mkdtempSync(join(tmpdir(), "bundle-test-"));
+  cacheFolder = join(root, "cache");
+  for (const folder of ["cache", "src", join("src", "subprocess")]) mkdirSync(join(root, folder));
+  writeFileSync(join(root, "package.json"), '{"name":"crashproof","type":"module"}');
+  const launcher = new URL("./launch.ts", import.meta.url);
+  writeFileSync(join(root, "src", "subprocess", "launch.ts"), readFileSync(launcher));
+  entry = join(root, "src", "entry.ts");
+  writeFileSync(join(root, "src", "word.ts"), "export const word: string = 'first';");
+  writeFileSync(
+    entry,
+    `import { word } from "./word.ts";
+     export function main(hooks: { warmed(): void }) {
+       console.log(word, import.meta.url.startsWith("file:"));
+       hooks.warmed();
+     }`,
+  );
+});
+afterEach(() => rmSync(root, { recursive: true, force: true }));
+
+const program = () => childProgram({ root, entry, cacheFolder });
+const run = ({ launcher, program, codeCache, requireFrom }: ChildProgram) =>
+  execFileSync(process.execPath, [launcher, program, codeCache, requireFrom], { encoding: "utf8" }).trim();
+
+describe("the program that children run", () => {
+  it("runs what the sources say, and is the same file while they stay", async () => {
+    const first = await program();
+    expect(run(first)).toBe("first true");
+    expect(await program()).toEqual(first);
+  });
+
+  it("is another one as soon as any of its sources has changed", async () => {
+    const first = await program();
+    writeFileSync(join(root, "src", "word.ts"), "export const word = 'second';");
+    const second = await program();
+    expect(second.program).not.toBe(first.program);
+    expect(run(second)).toBe("second true");
+    expect(run(first)).toBe("first true");
+  });
+
+  it("is built again when the cached file is not what it was", async () => {
+    const first = await program();
+    writeFileSync(first.program, "throw new Error('tampered')");
+    expect(run(await program())).toBe("first true");
+  });
+
+  it("is whole for each of those that build it at once, and leaves no half file behind", async () => {
+    const programs = await Promise.all([program(), program(), program(), program()]);
+    for (const one of programs) expect(run(one)).toBe("first true");
+    expect(readdirSync(cacheFolder).filter((name) => !/\.(cjs|json|v8)$/.test(name))).toEqual([]);
+  });
+
+  it("keeps V8's code once it has worked, and survives a code cache that is damaged", async () => {
+    const one = await program();
+    run(one);
+    expect(statSync(one.codeCache).size).toBeGreaterThan(0);
+    writeFileSync(one.codeCache, "no code at all");
+    expect(run(one)).toBe("first true");
+    expect(readFileSync(one.codeCache).length).toBeGreaterThan("no code at all".length);
+  });
+
+  it("is the built one in a package that was published without its sources", async () => {
+    writeFileSync(join(root, "src", "subprocess", "child-program.ts"), 'export { main } from "../entry.ts";');
+    await writeChildPrograms(root);
+    rmSync(join(root, "src"), { recursive: true });
+    const published = await childProgram({ root, cacheFolder });
+    expect(published.program).toBe(join(root, "dist", "child", "program.cjs"));
+    expect(run(published)).toBe("first true");
+  });
+});

@@ -1,0 +1,7 @@
+/** `subprocess`: real processes that die by `kill -9`, and what they leave. */
+export { type ChildProgram, childProgram, type ProgramOptions, writeChildPrograms } from "./bundle.ts";
+export { type ProgramHooks, runChild, type SubjectRegistry } from "./child.ts";
+export type { KillOutcome } from "./outcome.ts";
+export { KillPool, type KillPoolOptions } from "./pool.ts";
+export { type Doubt, diskFolderOf, type KillRequest, ledgerPathOf } from "./protocol.ts";
+export { createScratch, type Scratch } from "./scratch.ts";

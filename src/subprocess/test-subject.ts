@@ -1,0 +1,123 @@
+/**
+ * A subject for the tests of this room: a notebook of lines in one file, small enough to be seen through.
+ *
+ * Each stimulus of the scenario is one turn: commit `note.ask`, one request to the world, commit `note.answer`. A
+ * commit is one line with a line feed, so it can be torn at any byte. A prompt may ask for trouble: `hang`, `spin`,
+ * `exit` and `throw` do so before their turn, as a subject does that does not behave.
+ */
+import {
+  appendFileSync,
+  copyFileSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
+import { stopsIn } from "../faults/index.ts";
+import type { Boot, Disk, Incarnation, Subject, TornDisk } from "../subject/index.ts";
+
+const PREFIX = "notebook-";
+const LAST_TEAR_BYTES = 3;
+
+/** One notebook in a folder of its own. */
+class NotebookDisk implements Disk {
+  readonly folder: string;
+
+  private constructor(folder: string) {
+    this.folder = folder;
+  }
+
+  static create(parent: string): NotebookDisk {
+    const disk = new NotebookDisk(mkdtempSync(join(parent, PREFIX)));
+    writeFileSync(disk.file, "");
+    return disk;
+  }
+
+  static attach(parent: string): NotebookDisk | undefined {
+    const name = readdirSync(parent).find((item) => item.startsWith(PREFIX));
+    return name === undefined ? undefined : new NotebookDisk(join(parent, name));
+  }
+
+  get file(): string {
+    return join(this.folder, "notes");
+  }
+
+  fork(parent: string): NotebookDisk {
+    const copy = NotebookDisk.create(parent);
+    copyFileSync(this.file, copy.file);
+    return copy;
+  }
+
+  size(): number {
+    return statSync(this.file).size;
+  }
+
+  tear(sizeBefore: number, parent: string): readonly TornDisk[] {
+    return [1, LAST_TEAR_BYTES].map((bytesWritten) => {
+      const disk = this.fork(parent);
+      truncateSync(disk.file, sizeBefore + bytesWritten);
+      return { bytesWritten, disk };
+    });
+  }
+
+  dispose(): void {
+    rmSync(this.folder, { recursive: true, force: true });
+  }
+}
+
+/** The subject; see the module header. `flaw` makes it leave something else on the disk than it should. */
+export function notebook(id: string, flaw: (line: string) => string = (line) => line): Subject {
+  return {
+    id,
+    title: "a notebook of lines in one file",
+    grade: "process-crash",
+    rows: ["note.ask", "note.answer"],
+    drives: ["automatic"],
+    family: "notebook",
+    provision: ({ folder }) => NotebookDisk.create(folder),
+    attach: (folder) => NotebookDisk.attach(folder),
+    boot: (boot) => live(boot, flaw),
+    view: async (disk) => {
+      const text = readFileSync((disk as NotebookDisk).file, "utf8");
+      return { exact: text, canonical: text };
+    },
+    judge: () => ({
+      observe: () => undefined,
+      fork: () => {
+        throw new Error("the notebook has no checkers");
+      },
+      finish: () => [],
+    }),
+    expect: async ({ uninterrupted }) => ({ canonical: uninterrupted.canonical, demands: [] }),
+  };
+}
+
+function live(boot: Boot, flaw: (line: string) => string): Incarnation {
+  return { life: run(boot, flaw), drop: () => undefined, close: async () => undefined };
+}
+
+async function run(boot: Boot, flaw: (line: string) => string): Promise<void> {
+  const { disk, world, scenario, gate, timeline, mediumStop } = boot;
+  const { file } = disk as NotebookDisk;
+  const commit = (label: string, text: string) =>
+    gate.pass("commit", label, (boundary) => {
+      const bytes = Buffer.from(`${flaw(`${label} ${text}`)}\n`);
+      if (!stopsIn(mediumStop, boundary)) return appendFileSync(file, bytes);
+      appendFileSync(file, bytes.subarray(0, mediumStop.bytesWritten));
+      mediumStop.reached();
+      return new Promise<void>(() => undefined);
+    });
+  for (const [turn, { text }] of scenario.stimuli.entries()) {
+    if (text === "hang") await new Promise(() => undefined);
+    if (text === "spin") for (;;);
+    if (text === "exit") process.exit(7);
+    if (text === "throw") throw new Error("the notebook refuses");
+    await commit("note.ask", text);
+    const answer = await world.request({ gate, timeline }, turn, 1);
+    await commit("note.answer", answer.text ?? "");
+  }
+}
