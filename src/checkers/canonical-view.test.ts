@@ -5,7 +5,7 @@ import type { SessionDump } from "../storage/index.ts";
 import { renameIds, sortedJson, viewOf } from "./canonical-view.ts";
 import { History, twoTools } from "./testing/history.ts";
 
-const reading = { epochMs: VIRTUAL_EPOCH_MS, downtimes: [] };
+const reading = { downtimes: [] };
 const canonical = (dump: SessionDump) => viewOf(dump, reading).canonical;
 const firstEntry = (dump: SessionDump) => {
   const [first, ...rest] = dump.entries;
@@ -64,7 +64,7 @@ describe("the canonical view", () => {
       { atMs: VIRTUAL_EPOCH_MS + 100, durationMs: 5_000 },
       { atMs: VIRTUAL_EPOCH_MS + 9_000, durationMs: 1_000 },
     ];
-    const view = JSON.parse(viewOf(late, { epochMs: VIRTUAL_EPOCH_MS, downtimes }).canonical);
+    const view = JSON.parse(viewOf(late, { downtimes }).canonical);
     expect(view.entries.map(({ timestamp }: { timestamp: number }) => timestamp)).toEqual([0, 500]);
   });
 
@@ -118,7 +118,7 @@ describe("the canonical view", () => {
     const frozen = { ...dump, entries: dump.entries.map((entry) => Object.freeze(entry)) };
     const first = viewOf(frozen, reading);
     expect(viewOf(frozen, reading)).toEqual(first);
-    const later = { epochMs: VIRTUAL_EPOCH_MS - 1, downtimes: [] };
+    const later = { downtimes: [{ atMs: VIRTUAL_EPOCH_MS - 5, durationMs: 5 }] };
     expect(viewOf(frozen, later).canonical).toBe(viewOf(dump, later).canonical);
   });
 

@@ -14,6 +14,7 @@
  *
  * It runs once per crash state, so a row's text is made once and kept for as long as the store keeps the row.
  */
+import { VIRTUAL_EPOCH_MS } from "../foundation/index.ts";
 import type { SessionDump } from "../storage/index.ts";
 import type { View, ViewReading } from "./contract.ts";
 
@@ -227,12 +228,12 @@ function nameOf(id: string, names: Map<string, string>): string {
   return name;
 }
 
-function offsetOf(timeMs: number, { epochMs, downtimes }: ViewReading): number {
+function offsetOf(timeMs: number, { downtimes }: ViewReading): number {
   let downMs = 0;
   for (const { atMs, durationMs } of downtimes) {
     downMs += Math.min(Math.max(0, timeMs - atMs), durationMs);
   }
-  return timeMs - epochMs - downMs;
+  return timeMs - VIRTUAL_EPOCH_MS - downMs;
 }
 
 /**

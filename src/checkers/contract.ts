@@ -13,9 +13,8 @@ export interface View {
   readonly canonical: string;
 }
 
-/** How to read a view: the time at which the world began, and the downtimes since, for canonical times. */
+/** How to read a view: the downtimes since the world began (at `VIRTUAL_EPOCH_MS`), for canonical times. */
 export interface ViewReading {
-  readonly epochMs: number;
   readonly downtimes: readonly Downtime[];
 }
 
@@ -37,11 +36,9 @@ export interface RunEnd {
 export interface RecoveryQuestion {
   readonly scenario: Scenario;
   readonly cut: Cut;
-  /** What was durable at the moment of death. */
-  readonly atCut: View;
+  /** What was durable at the moment of death; read only where the answer depends on it. */
+  readonly atCut: () => Promise<View>;
   readonly uninterrupted: View;
-  /** What had happened in the world at the moment of death: it decides what a repeated request is answered. */
-  readonly rowsAtCut: readonly WorldRow[];
 }
 
 /** The view that recovery must reach, and the rows of the policy table that made it differ from the uninterrupted one. */

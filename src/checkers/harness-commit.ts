@@ -1,27 +1,24 @@
 /**
  * The payload of a `commit` event in the timeline of the harness subject, and the one place that reads it.
  */
-import type { CommitResult, Write } from "../model/index.ts";
-import type { SessionStats } from "../storage/index.ts";
+import type { RecordedCommit } from "../faults/index.ts";
+import type { Write } from "../model/index.ts";
 
 /** One confirmed transaction of a harness: what was written, and what the store answered. */
-export interface HarnessCommit {
-  readonly writes: readonly Write[];
-  readonly result: CommitResult;
-  /** What `getStats` answered right after the commit, when the observer asked; see `ledger-conservation.ts`. */
-  readonly stats?: SessionStats;
-}
-
-/** A transaction whose outcome is unknown: the payload of `commit-failed`. */
-export type FailedHarnessCommit = Pick<HarnessCommit, "writes">;
+export type HarnessCommit = RecordedCommit;
 
 /** The payload of a `commit` event as what it is; a foreign payload is a defect of the wiring and throws. */
 export function harnessCommitOf(payload: unknown): HarnessCommit {
-  if (isRecord(payload) && Array.isArray(payload.writes) && isRecord(payload.result)) {
+  if (
+    isRecord(payload) &&
+    Array.isArray(payload.writes) &&
+    isRecord(payload.result) &&
+    isRecord(payload.stats)
+  ) {
     return payload as unknown as HarnessCommit;
   }
   throw new TypeError(
-    "a commit event of the harness carries { writes, result }; this timeline belongs to another system",
+    "a commit event of the harness carries { writes, result, stats }; this timeline belongs to another system",
   );
 }
 

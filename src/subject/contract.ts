@@ -14,8 +14,15 @@
  * 3. `view` reads what is durable and changes nothing; it is right beside a live process and right after a kill.
  * 4. Given equal disk, world, scenario, seed and incarnation, a life does the same.
  */
-import type { CheckerRun } from "../checkers/index.ts";
-import type { Cut, Gate, MediumStop, Scenario, Timeline, World, WorldRow } from "../faults/index.ts";
+import type {
+  CheckerRun,
+  RecoveryExpectation,
+  RecoveryQuestion,
+  RunEnd,
+  View,
+  ViewReading,
+} from "../checkers/index.ts";
+import type { Gate, MediumStop, Scenario, Timeline, World } from "../faults/index.ts";
 
 /** What a subject promises to survive. Each grade includes the ones before it. */
 export type Grade = "memory" | "process-crash" | "power-loss" | "multi-writer";
@@ -103,47 +110,8 @@ export interface Incarnation {
   close(): Promise<void>;
 }
 
-/** How to read a view: the downtimes since the world began, for canonical times. */
-export interface ViewReading {
-  readonly downtimes: readonly Downtime[];
-}
-
-/** The process was down from `atMs` for `durationMs`. */
-export interface Downtime {
-  readonly atMs: number;
-  readonly durationMs: number;
-}
-
-/** What is durable, as text; see the header. */
-export interface View {
-  readonly exact: string;
-  readonly canonical: string;
-}
-
 export interface JudgeContext {
   readonly scenario: Scenario;
   /** Checkers that are switched off; for showing that each is needed. */
   readonly off: readonly string[];
-}
-
-/** The end of a run, for the checkers. */
-export interface RunEnd {
-  readonly view: View;
-  readonly rows: readonly WorldRow[];
-  /** Where the process was killed, in order; empty for the uninterrupted run. */
-  readonly cuts: readonly Cut[];
-}
-
-export interface RecoveryQuestion {
-  readonly scenario: Scenario;
-  readonly cut: Cut;
-  /** What was durable at the moment of death; read only where the answer depends on it. */
-  readonly atCut: () => Promise<View>;
-  readonly uninterrupted: View;
-}
-
-/** The view that recovery must reach, and the rows of the policy table that made it differ from the uninterrupted one. */
-export interface RecoveryExpectation {
-  readonly canonical: string;
-  readonly demands: readonly string[];
 }

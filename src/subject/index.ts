@@ -1,17 +1,19 @@
 /** `subject`: the contract that explorers ask, and the built-in systems behind it. */
 export type {
+  Downtime,
+  RecoveryExpectation,
+  RecoveryQuestion,
+  RunEnd,
+  View,
+  ViewReading,
+} from "../checkers/index.ts";
+export type {
   Boot,
   Disk,
-  Downtime,
   Drive,
   Grade,
   Incarnation,
   JudgeContext,
-  RecoveryExpectation,
-  RecoveryQuestion,
-  RunEnd,
   Subject,
   TornDisk,
-  View,
-  ViewReading,
 } from "./contract.ts";

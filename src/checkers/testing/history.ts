@@ -30,6 +30,7 @@ import {
 import type { SessionDump } from "../../storage/index.ts";
 import { viewOf } from "../canonical-view.ts";
 import type { View } from "../contract.ts";
+import type { HarnessCommit } from "../harness-commit.ts";
 import { StoreModel } from "../store-model.ts";
 
 /** One transaction of a history, with the session before it. */
@@ -112,7 +113,10 @@ export class History {
     const seqs = writes.map((_, index) => firstSeq + index);
     this.#seq += writes.length;
     const boundary = this.#counter.next("commit", label);
-    const payload = { writes, result: { firstSeq, seqs, timestamp: this.clock.now() } };
+    const result = { firstSeq, seqs, timestamp: this.clock.now() };
+    const after = this.model.fork();
+    after.apply(writes, result);
+    const payload: HarnessCommit = { writes, result, stats: after.stats };
     this.#push({ kind: "commit", boundary, payload });
     return this;
   }
@@ -584,7 +588,7 @@ export class History {
   }
 
   view(): View {
-    return viewOf(this.dump(), { epochMs: VIRTUAL_EPOCH_MS, downtimes: [] });
+    return viewOf(this.dump(), { downtimes: [] });
   }
 
   #push(event: TimelineEvent): void {
