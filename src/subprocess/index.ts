@@ -4,4 +4,4 @@ export { type ProgramHooks, runChild, type SubjectRegistry } from "./child.ts";
 export type { KillOutcome } from "./outcome.ts";
 export { KillPool, type KillPoolOptions } from "./pool.ts";
 export { type Doubt, diskFolderOf, type KillRequest, ledgerPathOf } from "./protocol.ts";
-export { createScratch, type Scratch } from "./scratch.ts";
+export { openScratch, type Scratch } from "./scratch.ts";

@@ -48,7 +48,7 @@ export async function park(session: Session, clock: Clock, limitMs: number): Pro
   const { subject, scenario, seed, cut, folder } = session;
   mkdirSync(diskFolderOf(folder), { recursive: true });
   const world = new World(scenario, new VirtualClock(), new FileLedger(ledgerPathOf(folder)));
-  const disk = subject.provision({ seed, folder: diskFolderOf(folder) });
+  const disk = await subject.provision({ seed, folder: diskFolderOf(folder) });
   const there = new Signal();
   const gate = gateFor(cut, there);
   const mediumStop = mediumStopFor(cut, there);
@@ -61,6 +61,7 @@ export async function park(session: Session, clock: Clock, limitMs: number): Pro
     gate,
     timeline: new Timeline(),
     drive: subject.drives[0] ?? "automatic",
+    isNamed: true,
     ...(mediumStop === undefined ? {} : { mediumStop }),
   });
 

@@ -10,7 +10,7 @@ import { type ChildProgram, childProgram } from "./bundle.ts";
 import type { KillOutcome } from "./outcome.ts";
 import { KillPool, type KillPoolOptions } from "./pool.ts";
 import { diskFolderOf, type KillRequest, ledgerPathOf } from "./protocol.ts";
-import { createScratch, type Scratch } from "./scratch.ts";
+import { openScratch, type Scratch } from "./scratch.ts";
 import { notebook } from "./test-subject.ts";
 
 const here = fileURLToPath(new URL(".", import.meta.url));
@@ -22,7 +22,7 @@ beforeAll(async () => {
   program = await childProgram({ entry: join(here, "test-child-program.ts") });
 });
 beforeEach(() => {
-  scratch = createScratch();
+  scratch = openScratch();
   pools = [];
 });
 afterEach(async () => {

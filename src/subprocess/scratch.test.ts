@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { createScratch } from "./scratch.ts";
+import { openScratch } from "./scratch.ts";
 
 let place: string;
 beforeEach(() => {
@@ -15,8 +15,8 @@ afterEach(() => rmSync(place, { recursive: true, force: true }));
 /** Makes a scratch folder in a process of its own, which then ends as told. The folder's name. */
 function inOtherProcess(end: string): string {
   const module = fileURLToPath(new URL("./scratch.ts", import.meta.url));
-  const code = `import { createScratch } from ${JSON.stringify(module)};
-    const { folder } = createScratch([${JSON.stringify(place)}]);
+  const code = `import { openScratch } from ${JSON.stringify(module)};
+    const { folder } = openScratch([${JSON.stringify(place)}]);
     console.log(folder);
     ${end};`;
   const { stdout } = spawnSync(process.execPath, ["--import", "tsx", "--input-type=module", "-e", code], {
@@ -28,7 +28,7 @@ function inOtherProcess(end: string): string {
 
 describe("a scratch folder", () => {
   it("is empty at first, and gone with all that is in it when it is told so", () => {
-    const scratch = createScratch([place]);
+    const scratch = openScratch([place]);
     expect(readdirSync(scratch.folder)).toEqual([]);
     mkdirSync(join(scratch.folder, "a", "b"), { recursive: true });
     scratch.remove();
@@ -36,7 +36,7 @@ describe("a scratch folder", () => {
   });
 
   it("is on a memory file system where the machine has one, and says so", () => {
-    const scratch = createScratch();
+    const scratch = openScratch();
     expect(scratch.isInMemory).toBe(scratch.folder.startsWith("/dev/shm/"));
     scratch.remove();
   });
@@ -50,20 +50,20 @@ describe("a scratch folder", () => {
   it("is swept by the next run when its process was killed", () => {
     const name = inOtherProcess("process.kill(process.pid, 'SIGKILL')");
     expect(readdirSync(place)).toEqual([name]);
-    const scratch = createScratch([place]);
+    const scratch = openScratch([place]);
     expect(readdirSync(place)).toEqual([basename(scratch.folder)]);
     scratch.remove();
   });
 
   it("is left alone by others while its process lives", () => {
-    const [first, second] = [createScratch([place]), createScratch([place])];
+    const [first, second] = [openScratch([place]), openScratch([place])];
     expect(readdirSync(place)).toHaveLength(2);
     first.remove();
     second.remove();
   });
 
   it("is never taken for one when it belongs to another world, has another name, or is a link", () => {
-    const scratch = createScratch([place]);
+    const scratch = openScratch([place]);
     const [, world = ""] = basename(scratch.folder).split("-");
     const deadPid = 4_194_304_000;
     const others = ["crashproof-cache-0", `crashproof-000000000000-${deadPid}-7-abc`, "crashproof-", "other"];
@@ -72,7 +72,7 @@ describe("a scratch folder", () => {
     mkdirSync(target);
     writeFileSync(join(target, "kept"), "");
     symlinkSync(target, join(place, `crashproof-${world}-${deadPid}-7-link`));
-    createScratch([place]).remove();
+    openScratch([place]).remove();
     for (const name of others) expect(existsSync(join(place, name))).toBe(true);
     expect(existsSync(join(target, "kept"))).toBe(true);
     scratch.remove();

@@ -43,7 +43,7 @@ const TMPFS_TYPE = 0x01021994;
 const ROOM_MIN_BYTES = 512 * 1024 * 1024;
 
 /** Makes a scratch folder, and sweeps what dead runs left beside it. `places` are tried in order. */
-export function createScratch(places: readonly string[] = ["/dev/shm", tmpdir()]): Scratch {
+export function openScratch(places: readonly string[] = ["/dev/shm", tmpdir()]): Scratch {
   const inMemory = places.find(isMemory);
   const place = inMemory ?? places.at(-1) ?? tmpdir();
   sweep(place);

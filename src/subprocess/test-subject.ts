@@ -78,7 +78,7 @@ export function notebook(id: string, flaw: (line: string) => string = (line) => 
     rows: ["note.ask", "note.answer"],
     drives: ["automatic"],
     family: "notebook",
-    provision: ({ folder }) => NotebookDisk.create(folder),
+    provision: async ({ folder }) => NotebookDisk.create(folder),
     attach: (folder) => NotebookDisk.attach(folder),
     boot: (boot) => live(boot, flaw),
     view: async (disk) => {
