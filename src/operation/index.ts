@@ -1,0 +1,63 @@
+/**
+ * `operation`: the state machine of an operation, pure. `next-action.ts` says what comes next, `transition.ts` what
+ * each event makes of the state and what is written for it, `validity.ts` which stored states may be executed.
+ */
+export {
+  type Classification,
+  type ClassifiedAttempt,
+  classify,
+  normalizeForStorage,
+  toolCallsOf,
+} from "./classification.ts";
+export { estimateContextTokens, estimateTokens, shouldCompact, usageTokens } from "./context-size.ts";
+export {
+  type CurrentOperation,
+  describeState,
+  IllegalTransition,
+  type Transition,
+  toolArgumentsKey,
+} from "./current.ts";
+export { checkLastResult } from "./last-result.ts";
+export {
+  type Action,
+  type EffectKey,
+  generationKey,
+  type MissingIdentities,
+  missingIdentities,
+  nextAction,
+  type PlannerInputs,
+  type ToolDeclaration,
+  toolKey,
+} from "./next-action.ts";
+export { isOverflowMessage } from "./overflow-patterns.ts";
+export { type EntryReference, type References, referencesOf } from "./references.ts";
+export { retryDelayMs, retryNotBefore } from "./retry.ts";
+export { isRetryableMessage } from "./retryable-patterns.ts";
+export {
+  errorToolResult,
+  interruptedRequestText,
+  OPERATION_ERROR_CODES,
+  type SyntheticToolReason,
+  syntheticResponse,
+  syntheticToolText,
+} from "./synthetic.ts";
+export { isRun, type OperationEvent, transition } from "./transition.ts";
+export {
+  type AcceptedRun,
+  acceptRun,
+  type CapturedItem,
+  type NewMessage,
+  type RunAcceptance,
+} from "./transition-acceptance.ts";
+export type { GenerationSettled } from "./transition-generation.ts";
+export { runResult, type TerminalOutcome, type TerminalReads } from "./transition-terminal.ts";
+export { isLastCall, type ToolCleared, type ToolSettled } from "./transition-tools.ts";
+export {
+  type AgreeingRegisters,
+  CORRUPTION_REASONS,
+  type CorruptionReason,
+  checkReferences,
+  checkRegisters,
+  type LaneRegisters,
+  type LoadedReferences,
+} from "./validity.ts";

@@ -1,0 +1,239 @@
+/**
+ * `nextAction(state, inputs)`: what a drive does next, from the complete durable state and a few facts of this
+ * process (spec §4.1). Pure and exhaustive over the phase unions: every state that can be stored has an answer here.
+ *
+ * Terms. *Running*: an effect of this process whose output has not been settled. After a restart nothing runs, so a
+ * durable `effect_pending` without a running effect is an attempt whose outcome is unknown, and gets the policy of
+ * spec §4.5 instead of a wait.
+ *
+ * Invariants.
+ * 1. An effect is started only from a state that is its durable intent; the one exception, clearance, has no effect
+ *    outside.
+ * 2. Tool results are settled in source order: an effect is awaited only for the first call that is not completed.
+ * 3. What is not built yet is answered `not_implemented` with its name. Nothing is skipped silently.
+ */
+import { absurd } from "../foundation/index.ts";
+import type {
+  CheckpointPhase,
+  Generation,
+  OperationState,
+  RunState,
+  SettledAssistantMessage,
+  ToolBatch,
+  ToolCall,
+  ToolExecutionMode,
+  ToolReplay,
+} from "../model/index.ts";
+import { toolCallsOf } from "./classification.ts";
+import { shouldCompact } from "./context-size.ts";
+import type { SyntheticToolReason } from "./synthetic.ts";
+import type { TerminalOutcome } from "./transition-terminal.ts";
+
+/** Names one effect, from durable ids alone: the same effect has the same key in every process. */
+export type EffectKey = string;
+
+/** What the planner knows of a registered tool. */
+export interface ToolDeclaration {
+  readonly replay: ToolReplay;
+  readonly executionMode: ToolExecutionMode;
+}
+
+/** Identities that a configuration names and no registry knows. */
+export interface MissingIdentities {
+  readonly tools: readonly string[];
+  readonly models: readonly string[];
+}
+
+/** Facts of this process and of what the state names, loaded before planning. */
+export interface PlannerInputs {
+  readonly nowMs: number;
+  readonly running: { has(key: EffectKey): boolean };
+  /** One for a `resume()`, used up by its poll; none for a fresh operation. */
+  readonly deferredPollsRemaining: 0 | 1;
+  /** The registry of tools now. */
+  readonly tools: ReadonlyMap<string, ToolDeclaration>;
+  /** Whether the registry resolves a model now. */
+  hasModel(provider: string, modelId: string): boolean;
+  /** With `tools`: the response that holds the calls. */
+  readonly batchAssistant?: SettledAssistantMessage;
+  /** With a checkpoint that judges its size: the estimate, and the window of the lane's model (0: unknown). */
+  readonly contextSize?: { readonly tokens: number; readonly contextWindow: number };
+}
+
+/** What the drive does next. */
+export type Action =
+  /** Snapshots the lane's configuration and the settings, and commits the ready state. */
+  | { readonly kind: "start_generation" }
+  /** Prepares the request, commits its intent and sends it. */
+  | { readonly kind: "request_assistant" }
+  /** Commits a transition that needs no effect and no further input. */
+  | { readonly kind: "advance"; readonly event: { readonly kind: "retry_wait_ended" | "attempt_given_up" } }
+  /** Settles the pending attempt with a response that no provider gave. */
+  | { readonly kind: "settle_generation"; readonly reason: "interrupted" }
+  /** Looks the tool up, prepares and validates its arguments; then commits the intent and executes it. */
+  | { readonly kind: "clear_tool"; readonly sourceIndex: number }
+  /** Executes a call again whose intent is durable, with the stored arguments. */
+  | { readonly kind: "replay_tool"; readonly sourceIndex: number }
+  /** Settles a call with a result that no tool gave. */
+  | { readonly kind: "settle_tool"; readonly sourceIndex: number; readonly reason: SyntheticToolReason }
+  /** Waits for a running effect and settles it. */
+  | { readonly kind: "await_effect"; readonly key: EffectKey }
+  | { readonly kind: "wait"; readonly untilMs: number }
+  /** Stops driving; the operation stays open. */
+  | { readonly kind: "suspend"; readonly reason: "deferred" }
+  | { readonly kind: "suspend"; readonly reason: "missing_identities"; readonly missing: MissingIdentities }
+  /** Commits the terminal transaction. */
+  | { readonly kind: "finish"; readonly outcome: TerminalOutcome }
+  /** The state exists in the specification and not yet in this runtime. */
+  | { readonly kind: "not_implemented"; readonly what: string };
+
+/** See the module header. */
+export function nextAction(state: OperationState, inputs: PlannerInputs): Action {
+  if (state.control.status === "cancel_requested") return notImplemented("reconciling a cancelled operation");
+  switch (state.kind) {
+    case "run":
+      return nextRunAction(state, inputs);
+    case "compaction":
+      return notImplemented("compaction");
+    case "navigation":
+      return notImplemented("navigation");
+    default:
+      return absurd(state, "operation state");
+  }
+}
+
+/** The key of an assistant request. */
+export function generationKey(generation: Extract<Generation, { status: "effect_pending" }>): EffectKey {
+  return `assistant:${generation.context.stepId}:${generation.attempt}`;
+}
+
+/** The key of a tool call. */
+export function toolKey(batch: ToolBatch, sourceIndex: number): EffectKey {
+  return `tool:${batch.assistantEntryId}:${sourceIndex}`;
+}
+
+function nextRunAction(state: RunState, inputs: PlannerInputs): Action {
+  const { phase } = state;
+  switch (phase.kind) {
+    case "checkpoint":
+      return nextCheckpointAction(state, phase, inputs);
+    case "assistant":
+      return nextGenerationAction(phase.generation, inputs);
+    case "tools":
+      return nextToolAction(state, phase.batch, inputs);
+    case "compaction":
+      return notImplemented(`${phase.reason} compaction`);
+    case "deferred":
+      if (phase.deferred.status === "suspended" && inputs.deferredPollsRemaining === 0) {
+        return { kind: "suspend", reason: "deferred" };
+      }
+      return notImplemented("polling a deferred response");
+    case "failure_drain":
+      if (isInboxFilled(state)) return notImplemented("queued input after a failure");
+      return { kind: "finish", outcome: { kind: "failed" } };
+    default:
+      return absurd(phase, "phase of a run");
+  }
+}
+
+/** The order of the checkpoint procedure is that of spec §3.12. */
+function nextCheckpointAction(state: RunState, phase: CheckpointPhase, inputs: PlannerInputs): Action {
+  const isDrainDue = phase.skipInboxOnce !== true;
+  if (isDrainDue && (state.inbox.writes.length > 0 || state.inbox.steer.length > 0)) {
+    return notImplemented("queued input at a checkpoint");
+  }
+  const isSizeDue = phase.thresholdCheckedTriggerEntryId !== phase.triggerEntryId;
+  const size = inputs.contextSize;
+  if (isSizeDue && size && shouldCompact(size.tokens, size.contextWindow, state.settings.compaction)) {
+    return notImplemented("threshold compaction");
+  }
+  if (phase.continuation.kind === "need_assistant") return { kind: "start_generation" };
+  if (isInboxFilled(state)) return notImplemented("queued input at a checkpoint");
+  return { kind: "finish", outcome: { kind: "completed" } };
+}
+
+function nextGenerationAction(generation: Generation, inputs: PlannerInputs): Action {
+  switch (generation.status) {
+    case "ready": {
+      const missing = missingIdentities(generation.context.configuration, inputs);
+      return missing
+        ? { kind: "suspend", reason: "missing_identities", missing }
+        : { kind: "request_assistant" };
+    }
+    case "effect_pending": {
+      const key = generationKey(generation);
+      if (inputs.running.has(key)) return { kind: "await_effect", key };
+      if (generation.attempt < generation.context.retryPolicy.maxAttempts) {
+        return { kind: "advance", event: { kind: "attempt_given_up" } };
+      }
+      return { kind: "settle_generation", reason: "interrupted" };
+    }
+    case "retry_wait":
+      if (inputs.nowMs < generation.notBefore) return { kind: "wait", untilMs: generation.notBefore };
+      return { kind: "advance", event: { kind: "retry_wait_ended" } };
+    default:
+      return absurd(generation, "generation");
+  }
+}
+
+function nextToolAction(state: RunState, batch: ToolBatch, inputs: PlannerInputs): Action {
+  const assistant = inputs.batchAssistant;
+  if (assistant === undefined) throw new Error("the response of a tool batch is loaded before planning");
+  const sources = toolCallsOf(assistant);
+  const open = batch.calls.filter(({ status }) => status !== "completed");
+  const first = open[0];
+  if (first === undefined) throw new Error("a tool batch whose calls are all completed is a checkpoint");
+  if (assistant.stopReason === "length") {
+    return { kind: "settle_tool", sourceIndex: first.sourceIndex, reason: { kind: "truncated" } };
+  }
+  const active = new Set(batch.configuration.activeToolNames);
+  const isSequential =
+    state.settings.toolExecution === "sequential" ||
+    sources.some(({ name }) => active.has(name) && inputs.tools.get(name)?.executionMode === "sequential");
+
+  for (const call of isSequential ? [first] : open) {
+    if (inputs.running.has(toolKey(batch, call.sourceIndex))) continue;
+    const name = sources[call.sourceIndex]?.name ?? "";
+    if (call.status === "planned") {
+      // An active tool that is not registered is a missing identity; a name that is not active is the model's error.
+      if (active.has(name) && !inputs.tools.has(name)) break;
+      return { kind: "clear_tool", sourceIndex: call.sourceIndex };
+    }
+    if (isReplayable(call, inputs.tools.get(name))) {
+      return { kind: "replay_tool", sourceIndex: call.sourceIndex };
+    }
+  }
+
+  const { sourceIndex } = first;
+  const key = toolKey(batch, sourceIndex);
+  if (inputs.running.has(key)) return { kind: "await_effect", key };
+  if (first.status === "effect_pending") {
+    return { kind: "settle_tool", sourceIndex, reason: { kind: "interrupted" } };
+  }
+  const missing = { tools: [sources[sourceIndex]?.name ?? ""], models: [] };
+  return { kind: "suspend", reason: "missing_identities", missing };
+}
+
+/** Twice safe: when the call was started, and now (spec §4.5). */
+function isReplayable(call: ToolCall, declaration: ToolDeclaration | undefined): boolean {
+  return call.status === "effect_pending" && call.replay === "safe" && declaration?.replay === "safe";
+}
+
+/** What of a configuration no registry knows; undefined when everything resolves. */
+export function missingIdentities(
+  configuration: { model: { provider: string; modelId: string }; activeToolNames: readonly string[] },
+  registries: Pick<PlannerInputs, "tools" | "hasModel">,
+): MissingIdentities | undefined {
+  const { provider, modelId } = configuration.model;
+  const tools = configuration.activeToolNames.filter((name) => !registries.tools.has(name));
+  const models = registries.hasModel(provider, modelId) ? [] : [`${provider}/${modelId}`];
+  return tools.length === 0 && models.length === 0 ? undefined : { tools, models };
+}
+
+function isInboxFilled({ inbox }: RunState): boolean {
+  return inbox.steer.length > 0 || inbox.followUp.length > 0 || inbox.writes.length > 0;
+}
+
+function notImplemented(what: string): Action {
+  return { kind: "not_implemented", what };
+}

@@ -1,0 +1,112 @@
+/**
+ * `transition(current, event)`: the next complete state of an operation, and in order the writes of the one commit
+ * that makes it true (spec §3.4).
+ *
+ * Pure: ids, times and everything that was read come in with the event. Exhaustive over events; an event that the
+ * state does not have is an `IllegalTransition`, a defect of the caller. The order of writes is that of the
+ * specification's rows; each `transition-*.ts` states it in its header.
+ */
+import { absurd } from "../foundation/index.ts";
+import type { Generation, GenerationContext, LaneLastResult, RunState, ToolBatch } from "../model/index.ts";
+import { type CurrentOperation, IllegalTransition, type Transition } from "./current.ts";
+import {
+  endRetryWait,
+  type GenerationSettled,
+  giveUpAttempt,
+  intendRequest,
+  settleGeneration,
+  startGeneration,
+} from "./transition-generation.ts";
+import { finish, type TerminalReads } from "./transition-terminal.ts";
+import { clearTool, settleTool, type ToolCleared, type ToolSettled } from "./transition-tools.ts";
+
+/** Everything that can happen to an open operation. */
+export type OperationEvent =
+  | { readonly kind: "generation_started"; readonly context: GenerationContext }
+  | {
+      readonly kind: "request_intended";
+      readonly responseEntryId: string;
+      readonly usageId: string;
+      readonly intendedOutputLimit: number;
+      readonly contextWindow: number;
+    }
+  | GenerationSettled
+  | { readonly kind: "retry_wait_ended" }
+  | { readonly kind: "attempt_given_up" }
+  | ToolCleared
+  | ToolSettled
+  | { readonly kind: "finished"; readonly result: LaneLastResult; readonly reads: TerminalReads };
+
+/** See the module header. */
+export function transition(current: CurrentOperation, event: OperationEvent): Transition {
+  switch (event.kind) {
+    case "generation_started": {
+      const run = runOf(current, event);
+      const { phase } = run.state;
+      if (phase.kind !== "checkpoint" || phase.continuation.kind !== "need_assistant") {
+        throw new IllegalTransition(event.kind, run.state);
+      }
+      return startGeneration(run, event.context);
+    }
+    case "request_intended": {
+      const { run, generation } = generationOf(current, event, "ready");
+      return intendRequest(run, generation, event);
+    }
+    case "generation_settled": {
+      const { run, generation } = generationOf(current, event, "effect_pending");
+      return settleGeneration(run, generation, event);
+    }
+    case "retry_wait_ended": {
+      const { run, generation } = generationOf(current, event, "retry_wait");
+      return endRetryWait(run, generation);
+    }
+    case "attempt_given_up": {
+      const { run, generation } = generationOf(current, event, "effect_pending");
+      return giveUpAttempt(run, generation);
+    }
+    case "tool_cleared": {
+      const { run, batch } = batchOf(current, event);
+      return clearTool(run, batch, event);
+    }
+    case "tool_settled": {
+      const { run, batch } = batchOf(current, event);
+      return settleTool(run, batch, event);
+    }
+    case "finished":
+      return finish(current, event.result, event.reads);
+    default:
+      return absurd(event, "operation event");
+  }
+}
+
+/** Whether the state is that of a run. */
+export function isRun(current: CurrentOperation): current is CurrentOperation<RunState> {
+  return current.state.kind === "run";
+}
+
+function runOf(current: CurrentOperation, event: OperationEvent): CurrentOperation<RunState> {
+  if (!isRun(current)) throw new IllegalTransition(event.kind, current.state);
+  return current;
+}
+
+function generationOf<Status extends Generation["status"]>(
+  current: CurrentOperation,
+  event: OperationEvent,
+  status: Status,
+): { run: CurrentOperation<RunState>; generation: Extract<Generation, { status: Status }> } {
+  const run = runOf(current, event);
+  const { phase } = run.state;
+  if (phase.kind !== "assistant" || phase.generation.status !== status) {
+    throw new IllegalTransition(event.kind, run.state);
+  }
+  return { run, generation: phase.generation as Extract<Generation, { status: Status }> };
+}
+
+function batchOf(
+  current: CurrentOperation,
+  event: OperationEvent,
+): { run: CurrentOperation<RunState>; batch: ToolBatch } {
+  const run = runOf(current, event);
+  if (run.state.phase.kind !== "tools") throw new IllegalTransition(event.kind, run.state);
+  return { run, batch: run.state.phase.batch };
+}
