@@ -1,0 +1,10 @@
+/** `session`: typed views over a store. Start with `session.ts`; `context.ts` projects a branch into messages. */
+export {
+  type EntryProjector,
+  type EntryProjectors,
+  isInContext,
+  projectEntries,
+  readContext,
+} from "./context.ts";
+export { configurationWrite, MAIN_LANE, newLaneWrites } from "./lane.ts";
+export { InvalidWrite, Session, type SessionCodecOptions, type SessionOptions } from "./session.ts";

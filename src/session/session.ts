@@ -1,0 +1,186 @@
+/**
+ * A session: one store, seen through types (spec §2.8).
+ *
+ * Terms. *Typed read*: a read whose value was held against its schema; what does not satisfy it is a `Corruption`,
+ * never an absence and never a guess. *Admitted transaction*: a deeply frozen copy in the JSON domain (foundation).
+ *
+ * Invariants.
+ * 1. A transaction reaches the store only after every write of it was admitted as JSON and held against its schema
+ *    (spec §1.4). What is refused here is a defect of the writer: nothing was written, and the store goes on.
+ * 2. A value is validated once. A deeply frozen value that was validated cannot change, so a store that shares what
+ *    it was given (spec §1.7: Memory) pays for one validation in the life of the value.
+ * 3. The session mints ids and keeps no state of its own beside that; whatever it answers was read from the store.
+ */
+import {
+  admitJson,
+  Corruption,
+  err,
+  type IdGenerator,
+  NotJson,
+  ok,
+  type Result,
+} from "../foundation/index.ts";
+import {
+  type CommitResult,
+  type CustomMessageSchemas,
+  type Entry,
+  type Register,
+  type RegisterNamespace,
+  type ShapeIssue,
+  type Transaction,
+  validateEntry,
+  validateMessage,
+  validateRegister,
+  validateTransaction,
+} from "../model/index.ts";
+import type { BranchScan, SessionMetadata, SessionStats, Storage } from "../storage/index.ts";
+
+/** What a session decodes with: schemas of an application's own message roles, by role. */
+export interface SessionCodecOptions {
+  readonly customMessageSchemas?: CustomMessageSchemas;
+}
+
+export interface SessionOptions extends SessionCodecOptions {
+  readonly storage: Storage;
+  readonly metadata: SessionMetadata;
+  readonly idGenerator: IdGenerator;
+}
+
+/** A transaction that a schema refuses. Nothing of it was written. */
+export class InvalidWrite extends Error {
+  override readonly name = "InvalidWrite";
+  readonly code = "INVALID_WRITE";
+  readonly issue: ShapeIssue;
+
+  constructor(issue: ShapeIssue) {
+    super(`${issue.path}: expected ${issue.expected}, found ${issue.found}; nothing was written`);
+    this.issue = issue;
+  }
+}
+
+/** See the module header. */
+export class Session {
+  readonly metadata: SessionMetadata;
+  readonly idGenerator: IdGenerator;
+  readonly #storage: Storage;
+  readonly #customSchemas: CustomMessageSchemas;
+  readonly #validated: WeakSet<object>;
+
+  constructor({ storage, metadata, idGenerator, customMessageSchemas = NO_CUSTOM_SCHEMAS }: SessionOptions) {
+    this.metadata = metadata;
+    this.idGenerator = idGenerator;
+    this.#storage = storage;
+    this.#customSchemas = customMessageSchemas;
+    this.#validated = validatedUnder(customMessageSchemas);
+  }
+
+  /**
+   * Validates a whole transaction and commits it.
+   * @throws NotJson or InvalidWrite before the store is asked; whatever the store rejects with.
+   */
+  async commit(transaction: Transaction): Promise<CommitResult> {
+    const admitted = admitJson(transaction);
+    const issue = validateTransaction(admitted, this.#customSchemas);
+    if (issue) throw new InvalidWrite(issue);
+    for (const write of admitted.writes) {
+      if (write.kind === "register" && write.op === "set" && isObject(write.value)) {
+        this.#validated.add(write.value);
+      }
+    }
+    return this.#storage.commit(admitted);
+  }
+
+  /** The entries among `ids` that exist. */
+  async getEntries(ids: readonly string[]): Promise<ReadonlyMap<string, Entry>> {
+    const entries = await this.#storage.getEntries(ids);
+    for (const entry of entries.values()) this.#checkEntry(entry);
+    return entries;
+  }
+
+  /** A register with its value, or undefined if there is none. */
+  async getRegister<N extends RegisterNamespace>(
+    namespace: N,
+    key: string,
+  ): Promise<Register<N> | undefined> {
+    const register = await this.#storage.getRegister(namespace, key);
+    if (register) this.#checkRegister(register);
+    return register;
+  }
+
+  /** The registers of a namespace whose key starts with `keyPrefix`, by key. */
+  async listRegisters<N extends RegisterNamespace>(namespace: N, keyPrefix?: string): Promise<Register<N>[]> {
+    const registers = await this.#storage.listRegisters(namespace, keyPrefix);
+    for (const register of registers) this.#checkRegister(register);
+    return registers;
+  }
+
+  /** The path from `start` toward the root (spec §2.5). */
+  async scanBranch(query: BranchScan): Promise<Entry[]> {
+    const entries = await this.#storage.scanBranch(query);
+    for (const entry of entries) this.#checkEntry(entry);
+    return entries;
+  }
+
+  getStats(): Promise<SessionStats> {
+    return this.#storage.getStats();
+  }
+
+  /**
+   * A message as it may be stored: detached, frozen, of a registered role, settled if an assistant's; or the first
+   * place where it is not.
+   */
+  admitMessage<Message extends object>(message: Message): Result<Message, ShapeIssue> {
+    let admitted: Message;
+    try {
+      admitted = admitJson(message);
+    } catch (error) {
+      if (!(error instanceof NotJson)) throw error;
+      return err({ path: error.path, expected: "a value that JSON can carry", found: error.found });
+    }
+    const issue = validateMessage(admitted, this.#customSchemas);
+    return issue ? err(issue) : ok(admitted);
+  }
+
+  /** Seals the store, drains what was admitted, releases it. Idempotent. */
+  close(): Promise<void> {
+    return this.#storage.close();
+  }
+
+  #checkEntry(entry: Entry): void {
+    if (this.#validated.has(entry)) return;
+    const issue = validateEntry(entry, this.#customSchemas);
+    if (issue) throw undecodable(issue, `entry/${entry.id}`);
+    if (Object.isFrozen(entry)) this.#validated.add(entry);
+  }
+
+  #checkRegister({ namespace, key, value }: Register): void {
+    if (isObject(value) && this.#validated.has(value)) return;
+    const issue = validateRegister(namespace, value, this.#customSchemas);
+    if (issue) throw undecodable(issue, `${namespace}/${key}`);
+    if (isObject(value) && Object.isFrozen(value)) this.#validated.add(value);
+  }
+}
+
+/** The value of a row or register does not satisfy its schema. */
+function undecodable(issue: ShapeIssue, subject: string): Corruption {
+  const message = `expected ${issue.expected} at ${issue.path || "the root"}, found ${issue.found}`;
+  return new Corruption("undecodable", `${message}; nothing was changed`, { subject });
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === "object" && value !== null;
+}
+
+const NO_CUSTOM_SCHEMAS: CustomMessageSchemas = Object.freeze({});
+
+/** Frozen values that were found right, per set of schemas; shared by all sessions, so that reopening costs nothing. */
+const validatedBySchemas = new WeakMap<CustomMessageSchemas, WeakSet<object>>();
+
+function validatedUnder(customSchemas: CustomMessageSchemas): WeakSet<object> {
+  let validated = validatedBySchemas.get(customSchemas);
+  if (!validated) {
+    validated = new WeakSet();
+    validatedBySchemas.set(customSchemas, validated);
+  }
+  return validated;
+}
