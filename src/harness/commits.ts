@@ -1,0 +1,196 @@
+/**
+ * The commits of an operation, each one job on the lane's mutation line (spec §3.4, §4.1).
+ *
+ * A job reads the one register that decides whether it may commit, computes the transition, commits it, and returns
+ * the operation as it is then. The registers that it does not read are the ones that nothing else can have changed
+ * while `op.state` carries the expected seq: an open operation alone moves its lane's leaf.
+ */
+import { absurd, timestampOf } from "../foundation/index.ts";
+import type { LaneLastResult } from "../model/index.ts";
+import {
+  type CurrentOperation,
+  classify,
+  type EffectKey,
+  generationKey,
+  isLastCall,
+  isRun,
+  OPERATION_ERROR_CODES,
+  type OperationEvent,
+  runResult,
+  type TerminalOutcome,
+  type Transition,
+  toolCallsOf,
+  toolKey,
+  transition,
+} from "../operation/index.ts";
+import type { DriveState } from "./drive-state.ts";
+import { rememberWrites } from "./drive-state.ts";
+import type { EffectOutput } from "./effects.ts";
+import type { Environment } from "./environment.ts";
+import { readCurrent } from "./restore.ts";
+import { toolSettlement } from "./tools.ts";
+
+/** What a transition snapshotted and must still find unchanged. */
+export interface CommitExpectation {
+  readonly configurationSeq: number;
+  readonly settingsRevision: number;
+}
+
+/** A step that the specification has and this runtime does not yet; nothing was committed. */
+export class NotBuilt extends Error {
+  override readonly name = "NotBuilt";
+  readonly what: string;
+
+  constructor(what: string) {
+    super(`${what} is not implemented`);
+    this.what = what;
+  }
+}
+
+/** See the module header. Every method is called on the lane's mutation line. */
+export class OperationCommits {
+  readonly #environment: Environment;
+  readonly #live: DriveState;
+
+  constructor(environment: Environment, live: DriveState) {
+    this.#environment = environment;
+    this.#live = live;
+  }
+
+  async transition(
+    current: CurrentOperation,
+    event: OperationEvent,
+    expectation?: CommitExpectation,
+  ): Promise<CurrentOperation | undefined> {
+    const { session, settings } = this.#environment;
+    const { operationId, lane } = current.operation;
+    const stored = await session.getRegister("op.state", operationId);
+    if (stored?.seq !== current.stateSeq) return undefined;
+    if (expectation) {
+      const configuration = await session.getRegister("lane.config", lane);
+      if (configuration?.seq !== expectation.configurationSeq) return undefined;
+      if (settings.revision !== expectation.settingsRevision) return undefined;
+    }
+    return this.#commit(current, transition(current, event));
+  }
+
+  async settlement(
+    current: CurrentOperation,
+    key: EffectKey,
+    output: EffectOutput,
+  ): Promise<CurrentOperation | undefined> {
+    const latest = await this.#latest(current);
+    if (latest === undefined) return undefined;
+    const event = await this.#eventOf(latest, key, output);
+    return this.#commit(latest, transition(latest, event));
+  }
+
+  async terminal(current: CurrentOperation, outcome: TerminalOutcome): Promise<LaneLastResult | undefined> {
+    const { session } = this.#environment;
+    const { operationId, lane } = current.operation;
+    const [state, laneState, argumentRegisters, preparations] = await Promise.all([
+      session.getRegister("op.state", operationId),
+      session.getRegister("lane.state", lane),
+      session.listRegisters("op.tool_args", `${operationId}:`),
+      session.listRegisters("op.preparation", `${operationId}:`),
+    ]);
+    if (state?.seq !== current.stateSeq || laneState === undefined || !isRun(current)) return undefined;
+    const result = runResult(current, outcome);
+    const reads = {
+      laneState: laneState.value,
+      argumentKeys: argumentRegisters.map(({ key }) => key),
+      preparationKeys: preparations.map(({ key }) => key),
+    };
+    const { writes } = transition(current, { kind: "finished", result, reads });
+    await this.#environment.lifecycle.commit(() => session.commit({ writes }));
+    return result;
+  }
+
+  /** The operation as it is now: what the drive holds, unless another change of the lane came between. */
+  async #latest(current: CurrentOperation): Promise<CurrentOperation | undefined> {
+    const { session } = this.#environment;
+    const stored = await session.getRegister("op.state", current.operation.operationId);
+    if (stored?.seq === current.stateSeq) return current;
+    return stored && readCurrent(session, current.operation.lane, current.operation.operationId);
+  }
+
+  async #eventOf(current: CurrentOperation, key: EffectKey, output: EffectOutput): Promise<OperationEvent> {
+    switch (output.kind) {
+      case "assistant":
+        return this.#generationEvent(current, key, output);
+      case "tool":
+        return this.#toolEvent(current, key, output);
+      default:
+        return absurd(output, "effect output");
+    }
+  }
+
+  #generationEvent(
+    current: CurrentOperation,
+    key: EffectKey,
+    { message, isInterrupted }: Extract<EffectOutput, { kind: "assistant" }>,
+  ): OperationEvent {
+    const phase = isRun(current) ? current.state.phase : undefined;
+    if (phase?.kind !== "assistant" || phase.generation.status !== "effect_pending") throw notPending(key);
+    const { generation } = phase;
+    if (generationKey(generation) !== key) throw notPending(key);
+    const { session, clock } = this.#environment;
+    // An interrupted attempt failed for good: the policy was asked before, and the text of its error is ours.
+    const classification = isInterrupted
+      ? ({ kind: "failure" } as const)
+      : classify(message, current.state.control, generation);
+    if (isInterrupted) {
+      const failureCode = OPERATION_ERROR_CODES.interrupted;
+      return { kind: "generation_settled", message, classification, nowMs: clock.now(), failureCode };
+    }
+    const settled = { kind: "generation_settled", message, classification, nowMs: clock.now() } as const;
+    if (classification.kind === "tools") {
+      const leaderMs = timestampOf(generation.responseEntryId);
+      const resultEntryIds = classification.calls.map(() => session.idGenerator.next(leaderMs));
+      return { ...settled, resultEntryIds };
+    }
+    const mayCompact = isRun(current) && current.state.settings.compaction.enabled;
+    if (classification.kind === "overflow" && classification.isFirst && mayCompact) {
+      throw new NotBuilt("compaction after an overflow");
+    }
+    return settled;
+  }
+
+  async #toolEvent(
+    current: CurrentOperation,
+    key: EffectKey,
+    { sourceIndex, execution }: Extract<EffectOutput, { kind: "tool" }>,
+  ): Promise<OperationEvent> {
+    const phase = isRun(current) ? current.state.phase : undefined;
+    if (phase?.kind !== "tools" || toolKey(phase.batch, sourceIndex) !== key) throw notPending(key);
+    const { session } = this.#environment;
+    const { batch } = phase;
+    const assistant = this.#live.latestAssistant;
+    const call = assistant?.entryId === batch.assistantEntryId && toolCallsOf(assistant.message)[sourceIndex];
+    if (!call) throw notPending(key);
+    const prefix = `${current.operation.operationId}:${batch.turnId}:`;
+    const stored = isLastCall(batch, sourceIndex) ? await session.listRegisters("op.tool_args", prefix) : [];
+    return toolSettlement(this.#environment, {
+      call,
+      sourceIndex,
+      execution,
+      argumentKeys: stored.map((register) => register.key),
+    });
+  }
+
+  async #commit(current: CurrentOperation, step: Transition): Promise<CurrentOperation> {
+    const { session, lifecycle } = this.#environment;
+    const { writes, state } = step;
+    if (state === undefined) throw new Error("a terminal transaction goes through `terminal`");
+    const { seqs } = await lifecycle.commit(() => session.commit({ writes }));
+    rememberWrites(this.#live, writes);
+    // Every transition but the terminal one ends with its state.
+    const stateSeq = seqs.at(-1) ?? current.stateSeq;
+    return { ...current, state, stateSeq, leafId: step.leafId };
+  }
+}
+
+/** The state moved on without the effect: only a defect does that, since settlement is the one way past an intent. */
+function notPending(key: EffectKey): Error {
+  return new Error(`effect ${key} is not pending in the current state`);
+}

@@ -1,0 +1,57 @@
+/**
+ * What a drive holds in memory beside the durable state (spec §4.1). All of it can be lost: a restarted drive begins
+ * with nothing running and reads the rest again.
+ */
+import type { AgentMessage, SettledAssistantMessage, Write } from "../model/index.ts";
+import type { EffectKey } from "../operation/index.ts";
+import { isInContext } from "../session/index.ts";
+import type { EffectOutput } from "./effects.ts";
+
+/** See the module header. */
+export interface DriveState {
+  /** The operation's signal, given to every provider request and tool. */
+  readonly controller: AbortController;
+  /** Effects of this process whose outputs are not settled. */
+  readonly running: Map<EffectKey, Promise<EffectOutput>>;
+  /** The application's tool context of the batch of this response, resolved once. */
+  toolContext: { readonly assistantEntryId: string; readonly value: Promise<unknown> } | undefined;
+  deferredPollsRemaining: 0 | 1;
+  /** The newest response of the operation, as stored. */
+  latestAssistant: { readonly entryId: string; readonly message: SettledAssistantMessage } | undefined;
+  /** The projected context at a leaf; kept because between two requests it grows at its end only. */
+  context: { leafId: string | null; readonly messages: AgentMessage[] } | undefined;
+}
+
+export function newDriveState(deferredPollsRemaining: 0 | 1): DriveState {
+  return {
+    controller: new AbortController(),
+    running: new Map(),
+    toolContext: undefined,
+    deferredPollsRemaining,
+    latestAssistant: undefined,
+    context: undefined,
+  };
+}
+
+/** Takes over what a commit of this drive appended, so that the next step need not read it again. */
+export function rememberWrites(live: DriveState, writes: readonly Write[]): void {
+  for (const write of writes) {
+    if (write.kind !== "entry") continue;
+    const { entry } = write;
+    if (entry.type !== "message") {
+      live.context = undefined;
+      continue;
+    }
+    const { message } = entry;
+    if (message.role === "assistant") {
+      live.latestAssistant = { entryId: entry.id, message: message as SettledAssistantMessage };
+    }
+    if (live.context === undefined) continue;
+    if (live.context.leafId !== entry.parentId) {
+      live.context = undefined;
+      continue;
+    }
+    live.context.leafId = entry.id;
+    if (isInContext(message)) live.context.messages.push(message);
+  }
+}

@@ -1,0 +1,109 @@
+/**
+ * What the interpreter may look at: registries, settings, clock and bounded reads of the session (spec §4.1).
+ *
+ * Loading for the planner is bounded by what the state names: the response of a tool batch or of a deferred job, and,
+ * at a checkpoint whose size is to be judged, the context that the next request is built from anyway.
+ */
+import type { OperationState, SettledAssistantMessage } from "../model/index.ts";
+import {
+  type CurrentOperation,
+  estimateContextTokens,
+  isRun,
+  type PlannerInputs,
+  toolArgumentsKey,
+  toolCallsOf,
+} from "../operation/index.ts";
+import { registriesOf } from "./acceptance.ts";
+import type { DriveState } from "./drive-state.ts";
+import type { Environment } from "./environment.ts";
+import { contextAt } from "./generation.ts";
+import type { DriveView } from "./interpreter.ts";
+import { readCurrent } from "./restore.ts";
+import { clearCall } from "./tools.ts";
+
+/** The view of a harness; see the module header. */
+export function createDriveView(environment: Environment): DriveView {
+  const { session, clock } = environment;
+  return {
+    async plannerInputs(current, live) {
+      const inputs = {
+        ...registriesOf(environment),
+        nowMs: clock.now(),
+        running: live.running,
+        deferredPollsRemaining: live.deferredPollsRemaining,
+      };
+      const responseId = namedResponse(current.state);
+      if (responseId !== undefined) {
+        return { ...inputs, batchAssistant: await loadResponse(environment, live, responseId) };
+      }
+      const contextSize = await sizeAt(environment, live, current);
+      return contextSize ? { ...inputs, contextSize } : inputs;
+    },
+    reload: (current) => readCurrent(session, current.operation.lane, current.operation.operationId),
+    settings: () => environment.settings,
+    mintId: () => session.idGenerator.next(),
+    nowMs: () => clock.now(),
+    limitsOf(provider, modelId) {
+      const model = environment.models.getModel(provider, modelId);
+      return model && { outputTokens: model.maxTokens, contextWindow: model.contextWindow };
+    },
+    clearCall(current, live, sourceIndex) {
+      const { batch } = toolsPhase(current);
+      const call = live.latestAssistant && toolCallsOf(live.latestAssistant.message)[sourceIndex];
+      if (call === undefined) throw new Error("the response of a tool batch is loaded before planning");
+      return clearCall(environment, batch, call);
+    },
+    async storedArguments(current, sourceIndex) {
+      const { batch } = toolsPhase(current);
+      const key = toolArgumentsKey(current.operation.operationId, batch.turnId, sourceIndex);
+      const register = await session.getRegister("op.tool_args", key);
+      if (register === undefined) throw new Error(`the stored arguments ${key} of a started call are gone`);
+      return register.value;
+    },
+  };
+}
+
+/** The response that the next step reads: that of a tool batch, or the source of a deferred job. */
+function namedResponse(state: OperationState): string | undefined {
+  if (state.kind !== "run") return undefined;
+  if (state.phase.kind === "tools") return state.phase.batch.assistantEntryId;
+  return state.phase.kind === "deferred" ? state.phase.deferred.sourceEntryId : undefined;
+}
+
+async function loadResponse(
+  environment: Environment,
+  live: DriveState,
+  entryId: string,
+): Promise<SettledAssistantMessage> {
+  if (live.latestAssistant?.entryId !== entryId) {
+    const entry = (await environment.session.getEntries([entryId])).get(entryId);
+    if (entry?.type !== "message" || entry.message.role !== "assistant") {
+      throw new Error(`entry ${entryId} is no response`);
+    }
+    live.latestAssistant = { entryId, message: entry.message as SettledAssistantMessage };
+  }
+  return live.latestAssistant.message;
+}
+
+async function sizeAt(
+  environment: Environment,
+  live: DriveState,
+  current: CurrentOperation,
+): Promise<PlannerInputs["contextSize"]> {
+  if (!isRun(current) || current.state.phase.kind !== "checkpoint") return undefined;
+  const { phase, settings } = current.state;
+  if (!settings.compaction.enabled || phase.thresholdCheckedTriggerEntryId === phase.triggerEntryId) {
+    return undefined;
+  }
+  const { provider, modelId } = current.configuration.model;
+  const contextWindow = environment.models.getModel(provider, modelId)?.contextWindow ?? 0;
+  if (contextWindow <= 0) return undefined;
+  const tokens = estimateContextTokens(await contextAt(environment, live, current.leafId));
+  return { tokens, contextWindow };
+}
+
+function toolsPhase(current: CurrentOperation) {
+  const phase = isRun(current) ? current.state.phase : undefined;
+  if (phase?.kind !== "tools") throw new Error("the operation is not at its tools");
+  return phase;
+}

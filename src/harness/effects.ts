@@ -1,0 +1,153 @@
+/**
+ * The effects boundary: the list of the places where a process can die (spec §4.2).
+ *
+ * Whatever an operation does that is not pure computation crosses exactly one method of `Effects`: a commit, a
+ * provider request, a tool execution, a timer. The interpreter has nothing else; it gets no store, no registry and no
+ * clock. Manual drive parks before each method and calls the same one (`manual-drive.ts`).
+ *
+ * Invariants.
+ * 1. Intent before effect: `run` is called only with a plan whose `effect_pending` state is durable.
+ * 2. A transition commits only while `op.state` still carries the seq that it extends; otherwise nothing is written
+ *    and `undefined` comes back. A settlement is merged into the state as it is on the mutation line at that moment.
+ * 3. Expected failures of providers and tools come back as outputs. A method rejects only if the harness was closed or
+ *    is faulted, or if an application's own callback failed, which faults it.
+ * 4. The `AbortSignal` that providers and tools get belongs to the harness. Nobody else can raise it.
+ */
+import type { Clock } from "../foundation/index.ts";
+import type {
+  Generation,
+  JsonObject,
+  LaneLastResult,
+  Operation,
+  SettledAssistantMessage,
+  ToolBatch,
+  ToolCallContent,
+} from "../model/index.ts";
+import type {
+  CurrentOperation,
+  EffectKey,
+  OperationEvent,
+  SyntheticToolReason,
+  TerminalOutcome,
+} from "../operation/index.ts";
+import { type CommitExpectation, OperationCommits } from "./commits.ts";
+import type { DriveState } from "./drive-state.ts";
+import type { Environment } from "./environment.ts";
+import { requestAssistant } from "./generation.ts";
+import type { MutationLine } from "./lane-line.ts";
+import { executeTool } from "./tools.ts";
+
+/** An effect that is about to run, with everything that it needs. JSON-safe, so that manual drive can show it. */
+export type EffectPlan =
+  | {
+      readonly kind: "assistant";
+      readonly key: EffectKey;
+      readonly operation: Operation;
+      readonly generation: Extract<Generation, { status: "effect_pending" }>;
+      /** The leaf at which the context is projected. */
+      readonly leafId: string | null;
+    }
+  | {
+      readonly kind: "tool";
+      readonly key: EffectKey;
+      readonly operation: Operation;
+      readonly batch: ToolBatch;
+      readonly sourceIndex: number;
+      readonly call: ToolCallContent;
+      /** The stored arguments. */
+      readonly arguments: JsonObject;
+    };
+
+/** What came out of an effect. */
+export type EffectOutput =
+  | {
+      readonly kind: "assistant";
+      readonly message: SettledAssistantMessage;
+      /** The message stands in for an outcome that the death of a process made unknowable. */
+      readonly isInterrupted?: true;
+    }
+  | { readonly kind: "tool"; readonly sourceIndex: number; readonly execution: ToolExecution };
+
+/** The raw end of a tool call: what the tool returned or threw, or why it was not executed. */
+export type ToolExecution =
+  | { readonly kind: "returned"; readonly result: unknown }
+  | { readonly kind: "threw"; readonly message: string }
+  | { readonly kind: "synthetic"; readonly reason: SyntheticToolReason };
+
+/** See the module header. */
+export interface Effects {
+  /** One transition, conditional on the state (and, where asked, on configuration and settings) being current. */
+  commitTransition(
+    current: CurrentOperation,
+    event: OperationEvent,
+    expectation?: CommitExpectation,
+  ): Promise<CurrentOperation | undefined>;
+  /** Settles an output into the latest state. Undefined: the operation was ended from outside. */
+  commitSettlement(
+    current: CurrentOperation,
+    key: EffectKey,
+    output: EffectOutput,
+  ): Promise<CurrentOperation | undefined>;
+  /** The terminal transaction. Undefined: the state is not current any more. */
+  commitTerminal(current: CurrentOperation, outcome: TerminalOutcome): Promise<LaneLastResult | undefined>;
+  /** Runs a provider request or a tool. */
+  run(plan: EffectPlan): Promise<EffectOutput>;
+  /** Sleeps; cut short when the operation's signal is raised. */
+  sleep(delayMs: number): Promise<void>;
+}
+
+/** The real effects of one drive. */
+export class RealEffects implements Effects {
+  readonly #environment: Environment;
+  readonly #line: MutationLine;
+  readonly #live: DriveState;
+  readonly #commits: OperationCommits;
+  readonly #clock: Clock;
+
+  constructor(environment: Environment, line: MutationLine, live: DriveState) {
+    this.#environment = environment;
+    this.#line = line;
+    this.#live = live;
+    this.#clock = environment.clock;
+    this.#commits = new OperationCommits(environment, live);
+  }
+
+  commitTransition(
+    current: CurrentOperation,
+    event: OperationEvent,
+    expectation?: CommitExpectation,
+  ): Promise<CurrentOperation | undefined> {
+    return this.#line.run(() => this.#commits.transition(current, event, expectation));
+  }
+
+  commitSettlement(
+    current: CurrentOperation,
+    key: EffectKey,
+    output: EffectOutput,
+  ): Promise<CurrentOperation | undefined> {
+    return this.#line.run(() => this.#commits.settlement(current, key, output));
+  }
+
+  commitTerminal(current: CurrentOperation, outcome: TerminalOutcome): Promise<LaneLastResult | undefined> {
+    return this.#line.run(() => this.#commits.terminal(current, outcome));
+  }
+
+  async run(plan: EffectPlan): Promise<EffectOutput> {
+    // The start stands on the line, so that it is before or after every other change of the lane, never during one.
+    await this.#line.run(async () => this.#environment.lifecycle.admit());
+    switch (plan.kind) {
+      case "assistant": {
+        const message = await requestAssistant(this.#environment, this.#live, plan);
+        return { kind: "assistant", message };
+      }
+      case "tool": {
+        const execution = await executeTool(this.#environment, this.#live, plan);
+        return { kind: "tool", sourceIndex: plan.sourceIndex, execution };
+      }
+    }
+  }
+
+  sleep(delayMs: number): Promise<void> {
+    return this.#clock.sleep(delayMs, this.#live.controller.signal);
+  }
+}

@@ -1,0 +1,93 @@
+/**
+ * What all lanes of a harness share: the session, the registries, the settings, the application's callbacks.
+ *
+ * Registries and settings are process-local. What an operation needs of them later is captured into its durable state
+ * (configuration, stream options, retry policy), so that a setter, or another process, never changes what an open
+ * operation was started with. The revision of the settings rises with every change: a step that snapshots them commits
+ * only if the revision is still the one it read (spec §4.3).
+ */
+import type { Clock } from "../foundation/index.ts";
+import type {
+  AgentHarnessStreamOptions,
+  AgentHarnessTool,
+  AgentMessage,
+  CompactionSettings,
+  Message,
+  Models,
+  NormalizedRetryPolicy,
+  QueueMode,
+  RunSettings,
+  ToolExecutionMode,
+} from "../model/index.ts";
+import type { ToolDeclaration } from "../operation/index.ts";
+import type { EntryProjectors, Session } from "../session/index.ts";
+import type { Lifecycle } from "./lifecycle.ts";
+
+/** A tool whose context type is erased: the harness passes on what the application gave it. */
+export type AnyTool = AgentHarnessTool<unknown>;
+
+/** The tools of a harness, by name. Replacing them replaces the whole registry. */
+export class ToolRegistry {
+  readonly #tools = new Map<string, AnyTool>();
+  readonly #declarations = new Map<string, ToolDeclaration>();
+
+  /** @throws TypeError if two tools share a name: a call could not be told to which it belongs. */
+  constructor(tools: readonly AnyTool[]) {
+    for (const tool of tools) {
+      if (this.#tools.has(tool.name))
+        throw new TypeError(`two tools are named ${tool.name}; a name is unique`);
+      this.#tools.set(tool.name, tool);
+      this.#declarations.set(tool.name, {
+        replay: tool.replay ?? "never",
+        executionMode: tool.executionMode ?? "parallel",
+      });
+    }
+  }
+
+  get(name: string): AnyTool | undefined {
+    return this.#tools.get(name);
+  }
+
+  get names(): string[] {
+    return [...this.#tools.keys()];
+  }
+
+  /** What the planner knows of each tool. */
+  get declarations(): ReadonlyMap<string, ToolDeclaration> {
+    return this.#declarations;
+  }
+}
+
+/** The settings of a harness at one revision; a value that is replaced, never changed. */
+export interface Settings {
+  readonly revision: number;
+  readonly streamOptions: AgentHarnessStreamOptions;
+  readonly retryPolicy: NormalizedRetryPolicy;
+  /** What a run captures at its acceptance. */
+  readonly run: RunSettings;
+}
+
+export interface SettingsParts {
+  readonly streamOptions: AgentHarnessStreamOptions;
+  readonly retryPolicy: NormalizedRetryPolicy;
+  readonly compaction: CompactionSettings;
+  readonly steeringMode: QueueMode;
+  readonly followUpMode: QueueMode;
+  readonly toolExecution: ToolExecutionMode;
+}
+
+/** See the module header. */
+export interface Environment {
+  readonly session: Session;
+  readonly models: Models;
+  readonly clock: Clock;
+  readonly lifecycle: Lifecycle;
+  tools: ToolRegistry;
+  settings: Settings;
+  readonly entryProjectors: EntryProjectors;
+  readonly toProviderMessages: (messages: AgentMessage[]) => Message[] | Promise<Message[]>;
+  /** Evaluated once per tool batch. */
+  readonly resolveToolContext: () => Promise<unknown>;
+  /** Evaluated once per request; undefined: no system prompt. */
+  readonly resolveSystemPrompt: () => Promise<string | undefined>;
+}

@@ -1,0 +1,165 @@
+/**
+ * One assistant request: build the context, stream, and turn whatever comes back into a response that can be stored
+ * (spec §2.5, §3.7, §5.7).
+ *
+ * No failure of a provider is thrown. A model that is gone, a stream that throws, ends early or answers nonsense: each
+ * becomes an `error` response, in-band, and is classified like any other.
+ *
+ * `aborted` means that the harness's own signal fired. A provider that reports it without the signal breaks its
+ * contract; what it meant was a failure, so that is what is stored.
+ */
+import type {
+  AssistantMessage,
+  Model,
+  ProviderContext,
+  ProviderStreamOptions,
+  SettledAssistantMessage,
+  ThinkingLevel,
+  Tool,
+} from "../model/index.ts";
+import { syntheticResponse } from "../operation/index.ts";
+import { readContext } from "../session/index.ts";
+import type { DriveState } from "./drive-state.ts";
+import type { EffectPlan } from "./effects.ts";
+import type { Environment } from "./environment.ts";
+import { messageOf } from "./errors.ts";
+import { repairForProvider } from "./provider-messages.ts";
+import { validUsage } from "./tools.ts";
+
+type AssistantPlan = Extract<EffectPlan, { kind: "assistant" }>;
+
+/** Sends the request of a plan and returns the response as it may be stored, before its classification. */
+export async function requestAssistant(
+  environment: Environment,
+  live: DriveState,
+  plan: AssistantPlan,
+): Promise<SettledAssistantMessage> {
+  const { configuration } = plan.generation.context;
+  const { provider, modelId } = configuration.model;
+  const failed = (errorMessage: string, usage?: unknown): SettledAssistantMessage => {
+    const kept = validUsage(usage);
+    return syntheticResponse({
+      model: configuration.model,
+      stopReason: "error",
+      errorMessage,
+      nowMs: environment.clock.now(),
+      ...(kept ? { usage: kept } : {}),
+    });
+  };
+  const model = environment.models.getModel(provider, modelId);
+  if (model === undefined) return failed(`model ${provider}/${modelId} is not registered`);
+
+  // Outside the catch: what the application computes here is trusted, and its failure faults the harness (spec §4.8).
+  const context = await buildContext(environment, live, plan, model);
+  const options = providerOptions(environment, live, plan);
+  let message: AssistantMessage | undefined;
+  try {
+    message = await streamToEnd(environment, model, context, options);
+  } catch (error) {
+    return failed(messageOf(error));
+  }
+  if (message === undefined) return failed("the stream ended without a response");
+  return settledForm(environment, live, message, failed);
+}
+
+/** The context of a lane at a leaf, from what the drive remembers or from the store. */
+export async function contextAt(
+  environment: Environment,
+  live: DriveState,
+  leafId: string | null,
+): Promise<NonNullable<DriveState["context"]>["messages"]> {
+  if (live.context?.leafId !== leafId) {
+    const messages = await readContext(environment.session, leafId, environment.entryProjectors);
+    live.context = { leafId, messages };
+  }
+  return live.context.messages;
+}
+
+async function buildContext(
+  environment: Environment,
+  live: DriveState,
+  plan: AssistantPlan,
+  model: Model,
+): Promise<ProviderContext> {
+  const { intent } = plan.operation;
+  const override = intent.kind === "run" ? intent.systemPromptOverride : undefined;
+  const systemPrompt = override ?? (await environment.resolveSystemPrompt());
+  const messages = await contextAt(environment, live, plan.leafId);
+  const converted = await environment.toProviderMessages([...messages]);
+  const tools = activeTools(environment, plan.generation.context.configuration.activeToolNames);
+  return {
+    ...(systemPrompt === undefined ? {} : { systemPrompt }),
+    messages: repairForProvider(converted, model),
+    ...(tools.length === 0 ? {} : { tools }),
+  };
+}
+
+function activeTools(environment: Environment, activeToolNames: readonly string[]): Tool[] {
+  return activeToolNames.flatMap((name) => {
+    const tool = environment.tools.get(name);
+    if (tool === undefined) return [];
+    const { description, parameters, constrainedSampling } = tool;
+    return [
+      {
+        name,
+        description,
+        parameters,
+        ...(constrainedSampling === undefined ? {} : { constrainedSampling }),
+      },
+    ];
+  });
+}
+
+function providerOptions(
+  environment: Environment,
+  live: DriveState,
+  { generation }: AssistantPlan,
+): ProviderStreamOptions {
+  const { streamOptions, configuration } = generation.context;
+  const reasoning: ThinkingLevel = configuration.thinkingLevel;
+  return {
+    ...streamOptions,
+    ...(reasoning === "off" ? {} : { reasoning }),
+    sessionId: environment.session.metadata.id,
+    signal: live.controller.signal,
+  };
+}
+
+async function streamToEnd(
+  environment: Environment,
+  model: Model,
+  context: ProviderContext,
+  options: ProviderStreamOptions,
+): Promise<AssistantMessage | undefined> {
+  const stream = environment.models.streamSimple(model, context, options);
+  for await (const event of stream) {
+    if (event.type === "done") return event.message;
+    if (event.type === "error") return event.error;
+  }
+  return stream.result();
+}
+
+function settledForm(
+  environment: Environment,
+  live: DriveState,
+  message: AssistantMessage,
+  failed: (errorMessage: string, usage?: unknown) => SettledAssistantMessage,
+): SettledAssistantMessage {
+  let settled = message;
+  if (message.stopReason === "pending") {
+    settled = { ...message, stopReason: "error", errorMessage: "the stream ended without a stop reason" };
+  } else if (message.stopReason === "aborted" && !live.controller.signal.aborted) {
+    const said = message.errorMessage ? `: ${message.errorMessage}` : "";
+    const errorMessage = `the provider reported an abort that nobody asked for${said}`;
+    settled = { ...message, stopReason: "error", errorMessage };
+  }
+  const admitted = environment.session.admitMessage(settled);
+  if (admitted.ok && admitted.value.role === "assistant") return admitted.value as SettledAssistantMessage;
+  const usage = typeof message === "object" && message !== null ? message.usage : undefined;
+  if (admitted.ok) return failed("the provider's response has another role than assistant", usage);
+  const { path, expected, found } = admitted.error;
+  return failed(
+    `the provider's response is invalid at ${path || "the root"}: ${expected} expected, ${found} found`,
+    usage,
+  );
+}

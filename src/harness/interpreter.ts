@@ -1,0 +1,299 @@
+/**
+ * The interpreter: `drive` takes an operation from its durable state to where it can go no further (spec §4.1).
+ *
+ * Each turn of the loop asks `nextAction` and carries out its answer through `Effects`. What a commit returns is the
+ * next current operation. Where a conditional commit finds that another change of the lane came first, nothing was
+ * written and nothing dispatched: the operation is read again and planned again.
+ *
+ * The interpreter is handed two things only: `Effects`, the road to everything durable and outside, and `DriveView`,
+ * which reads and changes nothing.
+ */
+import { absurd } from "../foundation/index.ts";
+import type { DeferredHandle, JsonObject, LaneLastResult } from "../model/index.ts";
+import {
+  type Action,
+  type CurrentOperation,
+  generationKey,
+  interruptedRequestText,
+  isRun,
+  type MissingIdentities,
+  nextAction,
+  type PlannerInputs,
+  type SyntheticToolReason,
+  syntheticResponse,
+  toolCallsOf,
+  toolKey,
+} from "../operation/index.ts";
+import { NotBuilt } from "./commits.ts";
+import type { DriveState } from "./drive-state.ts";
+import type { EffectPlan, Effects } from "./effects.ts";
+import type { Settings } from "./environment.ts";
+import type { Clearance } from "./tools.ts";
+
+/** What the interpreter may look at. Nothing here writes, waits for the outside, or repeats an effect. */
+export interface DriveView {
+  plannerInputs(current: CurrentOperation, live: DriveState): Promise<PlannerInputs>;
+  /** The operation as it is stored now; undefined if it was ended from outside. */
+  reload(current: CurrentOperation): Promise<CurrentOperation | undefined>;
+  settings(): Settings;
+  mintId(): string;
+  nowMs(): number;
+  /** Limits of a model in tokens; undefined if the registry does not know it any more. */
+  limitsOf(provider: string, modelId: string): { outputTokens: number; contextWindow: number } | undefined;
+  clearCall(current: CurrentOperation, live: DriveState, sourceIndex: number): Clearance;
+  storedArguments(current: CurrentOperation, sourceIndex: number): Promise<JsonObject>;
+}
+
+/** Where a drive ends. */
+export type DriveEnd =
+  | { readonly kind: "finished"; readonly result: LaneLastResult }
+  | { readonly kind: "deferred"; readonly current: CurrentOperation; readonly handle: DeferredHandle }
+  | {
+      readonly kind: "missing_identities";
+      readonly current: CurrentOperation;
+      readonly missing: MissingIdentities;
+    }
+  /** The terminal transaction came from elsewhere; the lane's last result tells. */
+  | { readonly kind: "ended_elsewhere" }
+  | { readonly kind: "not_implemented"; readonly what: string };
+
+/** See the module header. */
+export async function drive(
+  fx: Effects,
+  view: DriveView,
+  start: CurrentOperation,
+  live: DriveState,
+): Promise<DriveEnd> {
+  let current = start;
+  for (;;) {
+    const action = nextAction(current.state, await view.plannerInputs(current, live));
+    if (action.kind === "not_implemented") return { kind: "not_implemented", what: action.what };
+    if (action.kind === "suspend") return suspensionOf(action, current, live);
+    try {
+      if (action.kind === "finish") {
+        const result = await fx.commitTerminal(current, action.outcome);
+        if (result) return { kind: "finished", result };
+      } else {
+        const next = await carryOut(fx, view, current, live, action);
+        if (next) {
+          current = next;
+          continue;
+        }
+      }
+    } catch (error) {
+      if (error instanceof NotBuilt) return { kind: "not_implemented", what: error.what };
+      throw error;
+    }
+    const reloaded = await view.reload(current);
+    if (reloaded === undefined) return { kind: "ended_elsewhere" };
+    current = reloaded;
+  }
+}
+
+function suspensionOf(
+  action: Extract<Action, { kind: "suspend" }>,
+  current: CurrentOperation,
+  live: DriveState,
+): DriveEnd {
+  if (action.reason === "missing_identities") {
+    return { kind: "missing_identities", current, missing: action.missing };
+  }
+  const handle = live.latestAssistant?.message.deferred;
+  if (handle === undefined) throw new Error("a deferred response is loaded before planning");
+  return { kind: "deferred", current, handle };
+}
+
+/** Does one action. Undefined: read the operation again. */
+async function carryOut(
+  fx: Effects,
+  view: DriveView,
+  current: CurrentOperation,
+  live: DriveState,
+  action: Exclude<Action, { kind: "finish" | "suspend" | "not_implemented" }>,
+): Promise<CurrentOperation | undefined> {
+  switch (action.kind) {
+    case "start_generation":
+      return startGeneration(fx, view, current);
+    case "request_assistant":
+      return requestAssistant(fx, view, current, live);
+    case "advance":
+      return fx.commitTransition(current, action.event);
+    case "settle_generation":
+      return settleInterrupted(fx, view, current);
+    case "clear_tool":
+      return clearTool(fx, view, current, live, action.sourceIndex);
+    case "replay_tool": {
+      const plan = await toolPlan(view, current, live, action.sourceIndex);
+      start(fx, live, plan);
+      return current;
+    }
+    case "settle_tool":
+      return settleTool(fx, current, action.sourceIndex, action.reason);
+    case "await_effect": {
+      const running = live.running.get(action.key);
+      if (running === undefined) throw new Error(`effect ${action.key} is planned and not running`);
+      const output = await running;
+      live.running.delete(action.key);
+      return fx.commitSettlement(current, action.key, output);
+    }
+    case "wait":
+      await fx.sleep(Math.max(0, action.untilMs - view.nowMs()));
+      return undefined;
+    default:
+      return absurd(action, "action");
+  }
+}
+
+/** Snapshots configuration and settings; the commit fails if either changed since they were read. */
+function startGeneration(
+  fx: Effects,
+  view: DriveView,
+  current: CurrentOperation,
+): Promise<CurrentOperation | undefined> {
+  const phase = isRun(current) ? current.state.phase : undefined;
+  if (phase?.kind !== "checkpoint" || phase.continuation.kind !== "need_assistant") throw outOfPlace(current);
+  const { streamOptions, retryPolicy, revision } = view.settings();
+  const context = {
+    stepId: view.mintId(),
+    triggerEntryId: phase.triggerEntryId,
+    configuration: current.configuration,
+    streamOptions,
+    retryPolicy,
+    overflowRecoveryUsed: phase.continuation.overflowRecoveryUsed,
+  };
+  return fx.commitTransition(
+    current,
+    { kind: "generation_started", context },
+    { configurationSeq: current.configurationSeq, settingsRevision: revision },
+  );
+}
+
+/** Commits the intent and sends the request. */
+async function requestAssistant(
+  fx: Effects,
+  view: DriveView,
+  current: CurrentOperation,
+  live: DriveState,
+): Promise<CurrentOperation | undefined> {
+  const phase = isRun(current) ? current.state.phase : undefined;
+  if (phase?.kind !== "assistant" || phase.generation.status !== "ready") throw outOfPlace(current);
+  const { provider, modelId } = phase.generation.context.configuration.model;
+  const limits = view.limitsOf(provider, modelId);
+  if (limits === undefined) return undefined;
+  const next = await fx.commitTransition(current, {
+    kind: "request_intended",
+    responseEntryId: view.mintId(),
+    usageId: view.mintId(),
+    intendedOutputLimit: limits.outputTokens,
+    contextWindow: limits.contextWindow,
+  });
+  const pending = next && isRun(next) ? next.state.phase : undefined;
+  if (next && pending?.kind === "assistant" && pending.generation.status === "effect_pending") {
+    const { generation } = pending;
+    const key = generationKey(generation);
+    start(fx, live, { kind: "assistant", key, operation: next.operation, generation, leafId: next.leafId });
+  }
+  return next;
+}
+
+/** The attempt's outcome is unknown and no further attempt is allowed: an error under the reserved ids. */
+function settleInterrupted(
+  fx: Effects,
+  view: DriveView,
+  current: CurrentOperation,
+): Promise<CurrentOperation | undefined> {
+  const phase = isRun(current) ? current.state.phase : undefined;
+  if (phase?.kind !== "assistant" || phase.generation.status !== "effect_pending") throw outOfPlace(current);
+  const { generation } = phase;
+  const { configuration, retryPolicy } = generation.context;
+  const message = syntheticResponse({
+    model: configuration.model,
+    stopReason: "error",
+    errorMessage: interruptedRequestText(generation.attempt, retryPolicy.maxAttempts),
+    nowMs: view.nowMs(),
+  });
+  return fx.commitSettlement(current, generationKey(generation), {
+    kind: "assistant",
+    message,
+    isInterrupted: true,
+  });
+}
+
+/** Clears a call; then commits its intent and executes it, or keeps its refusal until its turn has come. */
+async function clearTool(
+  fx: Effects,
+  view: DriveView,
+  current: CurrentOperation,
+  live: DriveState,
+  sourceIndex: number,
+): Promise<CurrentOperation | undefined> {
+  const clearance = view.clearCall(current, live, sourceIndex);
+  if (clearance.kind === "refused") {
+    const { reason } = clearance;
+    const output = { kind: "tool", sourceIndex, execution: { kind: "synthetic", reason } } as const;
+    live.running.set(toolKey(batchOf(current), sourceIndex), Promise.resolve(output));
+    return current;
+  }
+  const next = await fx.commitTransition(current, {
+    kind: "tool_cleared",
+    sourceIndex,
+    arguments: clearance.arguments,
+    replay: clearance.replay,
+  });
+  if (next) start(fx, live, planOf(next, live, sourceIndex, clearance.arguments));
+  return next;
+}
+
+function settleTool(
+  fx: Effects,
+  current: CurrentOperation,
+  sourceIndex: number,
+  reason: SyntheticToolReason,
+): Promise<CurrentOperation | undefined> {
+  const execution = { kind: "synthetic", reason } as const;
+  return fx.commitSettlement(current, toolKey(batchOf(current), sourceIndex), {
+    kind: "tool",
+    sourceIndex,
+    execution,
+  });
+}
+
+async function toolPlan(
+  view: DriveView,
+  current: CurrentOperation,
+  live: DriveState,
+  sourceIndex: number,
+): Promise<EffectPlan> {
+  return planOf(current, live, sourceIndex, await view.storedArguments(current, sourceIndex));
+}
+
+function planOf(
+  current: CurrentOperation,
+  live: DriveState,
+  sourceIndex: number,
+  stored: JsonObject,
+): EffectPlan {
+  const batch = batchOf(current);
+  const call = live.latestAssistant && toolCallsOf(live.latestAssistant.message)[sourceIndex];
+  if (call === undefined) throw new Error("the response of a tool batch is loaded before planning");
+  const key = toolKey(batch, sourceIndex);
+  return { kind: "tool", key, operation: current.operation, batch, sourceIndex, call, arguments: stored };
+}
+
+/** Starts an effect whose intent is durable. The drive goes on; the output waits until it is its turn. */
+function start(fx: Effects, live: DriveState, plan: EffectPlan): void {
+  const output = fx.run(plan);
+  // Awaited later, or never if the harness ends first; either way a rejection is not lost by being early.
+  output.catch(() => undefined);
+  live.running.set(plan.key, output);
+}
+
+function batchOf(current: CurrentOperation) {
+  const phase = isRun(current) ? current.state.phase : undefined;
+  if (phase?.kind !== "tools") throw outOfPlace(current);
+  return phase.batch;
+}
+
+function outOfPlace(current: CurrentOperation): Error {
+  return new Error(`the planned action does not fit the state of operation ${current.operation.operationId}`);
+}

@@ -1,0 +1,107 @@
+/**
+ * What callers get: outcomes of operations, in memory, built from the durable result (spec §3.13, §5.1).
+ */
+import type { Result } from "../foundation/index.ts";
+import type {
+  AgentMessage,
+  AssistantMessage,
+  DeferredHandle,
+  LaneLastResult,
+  OperationError,
+  OperationKind,
+} from "../model/index.ts";
+import type { MissingIdentities as Missing } from "../operation/index.ts";
+import type { Session } from "../session/index.ts";
+import type { DriveState } from "./drive-state.ts";
+import type {
+  Closed,
+  InvalidMessage,
+  LaneBusy,
+  MissingIdentities,
+  NothingToResume,
+  NotImplemented,
+} from "./errors.ts";
+
+/** Both fields or neither: a run that its tools ended has no final assistant. */
+export type OptionalFinalAssistant =
+  | { finalEntryId: string; finalMessage: AssistantMessage }
+  | { finalEntryId?: never; finalMessage?: never };
+
+export interface MissingIdentitySuspension {
+  kind: "suspended";
+  reason: "missing_identities";
+  missing: Missing;
+}
+
+/** How an accepted run ended, or where it waits. */
+export type RunOutcome =
+  | ({ kind: "completed"; leafId: string } & OptionalFinalAssistant)
+  | ({ kind: "aborted"; leafId: string } & OptionalFinalAssistant)
+  | ({ kind: "failed"; leafId: string; error: OperationError } & OptionalFinalAssistant)
+  | { kind: "suspended"; reason: "deferred"; leafId: string; finalEntryId: string; deferred: DeferredHandle }
+  | (MissingIdentitySuspension & { leafId: string });
+
+export type RunResult = Result<
+  { runId: string } & RunOutcome,
+  LaneBusy | MissingIdentities | InvalidMessage | NotImplemented | Closed
+>;
+
+export type ResumeOutcome = { operation: "run"; runId: string } & RunOutcome;
+
+export type ResumeResult = Result<
+  ResumeOutcome,
+  LaneBusy | NothingToResume | MissingIdentities | NotImplemented | Closed
+>;
+
+/** An open operation that was found when the session was opened; `resume()` on its lane goes on with it. */
+export interface SuspendedOperation {
+  lane: string;
+  operationId: string;
+  kind: OperationKind;
+  reason: "crash" | "deferred" | "missing_identities";
+  /** Unix ms. */
+  startedAt: number;
+  prompt?: AgentMessage[];
+  deferred?: DeferredHandle;
+  /** Payloads that a cancellation drained from the queues. */
+  aborting?: { steer: AgentMessage[]; followUp: AgentMessage[] };
+  /** What today's registries lack of the captured configuration. */
+  missing: Missing;
+}
+
+/** The outcome of a run, from its durable result. */
+export async function runOutcome(
+  session: Session,
+  live: DriveState | undefined,
+  result: LaneLastResult,
+): Promise<RunOutcome> {
+  // A run has appended at least its prompt, so its lane is not at the root.
+  const leafId = result.leafId ?? "";
+  const final = await finalAssistant(session, live, result.finalAssistantEntryId);
+  switch (result.outcome) {
+    case "completed":
+      return { kind: "completed", leafId, ...final };
+    case "aborted":
+      return { kind: "aborted", leafId, ...final };
+    case "failed":
+      return { kind: "failed", leafId, error: result.error, ...final };
+    case "declined":
+      throw new Error("a run is never declined");
+  }
+}
+
+async function finalAssistant(
+  session: Session,
+  live: DriveState | undefined,
+  entryId: string | undefined,
+): Promise<OptionalFinalAssistant> {
+  if (entryId === undefined) return {};
+  if (live?.latestAssistant?.entryId === entryId) {
+    return { finalEntryId: entryId, finalMessage: live.latestAssistant.message };
+  }
+  const entry = (await session.getEntries([entryId])).get(entryId);
+  if (entry?.type !== "message" || entry.message.role !== "assistant") {
+    throw new Error(`the final assistant ${entryId} of a run is no response`);
+  }
+  return { finalEntryId: entryId, finalMessage: entry.message };
+}

@@ -1,0 +1,168 @@
+/**
+ * Restore: from registers to lanes, by point reads (spec §4.4).
+ *
+ * Per lane: its three registers; with an open operation also `op.meta` and `op.state`; then, in one batch each, the
+ * entries and registers that those name directly. All of it is validated (spec §3.3) before anything is done. There is
+ * no history to fold, no scan, and nothing is inferred from absence. `lane.lastResult` is not read.
+ *
+ * Restoring starts no effect and writes nothing.
+ */
+import { Corruption } from "../foundation/index.ts";
+import type { AgentMessage, Entry, PendingEntry, RegisterValues } from "../model/index.ts";
+import {
+  type AgreeingRegisters,
+  type CurrentOperation,
+  checkReferences,
+  checkRegisters,
+  type References,
+  referencesOf,
+} from "../operation/index.ts";
+import { MAIN_LANE, type Session } from "../session/index.ts";
+
+/** A lane as it was found. */
+export interface RestoredLane {
+  readonly lane: string;
+  /** Undefined while the lane is idle. */
+  readonly current: CurrentOperation | undefined;
+  /** False only for `main` of a session that no harness was attached to yet. */
+  readonly isConfigured: boolean;
+  /** What the registers name directly, by id. */
+  readonly entries: ReadonlyMap<string, Entry>;
+  readonly pending: ReadonlyMap<string, PendingEntry>;
+}
+
+/** Restores every lane of a session, `main` first. @throws Corruption */
+export async function restoreLanes(session: Session): Promise<RestoredLane[]> {
+  const states = await session.listRegisters("lane.state");
+  const names = states.map(({ key }) => key);
+  if (!names.includes(MAIN_LANE)) {
+    throw new Corruption("lane_state_missing", "every session has the lane main; nothing was changed", {
+      subject: `lane.state/${MAIN_LANE}`,
+    });
+  }
+  names.sort((left, right) => Number(right === MAIN_LANE) - Number(left === MAIN_LANE));
+  const lanes: RestoredLane[] = [];
+  for (const name of names) lanes.push(await restoreLane(session, name));
+  return lanes;
+}
+
+/** Restores one lane. @throws Corruption */
+export async function restoreLane(session: Session, lane: string): Promise<RestoredLane> {
+  const read = await readRegisters(session, lane);
+  if (read === undefined) {
+    throw new Corruption("lane_state_missing", "the lane has no state; nothing was changed", {
+      subject: `lane.state/${lane}`,
+    });
+  }
+  const { agreeing, references, current } = read;
+  const loaded = await loadReferences(session, references);
+  checkReferences(agreeing, references, loaded);
+  return {
+    lane,
+    current,
+    isConfigured: agreeing.configuration !== undefined,
+    entries: loaded.entries,
+    pending: loaded.pending,
+  };
+}
+
+/** The open operation of a lane, if it is still the named one. Reads its registers alone. */
+export async function readCurrent(
+  session: Session,
+  lane: string,
+  operationId: string,
+): Promise<CurrentOperation | undefined> {
+  const read = await readRegisters(session, lane);
+  return read?.current?.operation.operationId === operationId ? read.current : undefined;
+}
+
+/** The messages of the caller's prompt, as far as the hydrated entries hold them. */
+export function promptOf(restored: RestoredLane): AgentMessage[] {
+  const intent = restored.current?.operation.intent;
+  if (intent?.kind !== "run") return [];
+  return intent.promptEntryIds.flatMap((id) => {
+    const entry = restored.entries.get(id);
+    return entry?.type === "message" ? [entry.message] : [];
+  });
+}
+
+interface ReadRegisters {
+  readonly agreeing: AgreeingRegisters;
+  readonly references: References;
+  readonly current: CurrentOperation | undefined;
+}
+
+async function readRegisters(session: Session, lane: string): Promise<ReadRegisters | undefined> {
+  const [configuration, laneState, leaf] = await Promise.all([
+    session.getRegister("lane.config", lane),
+    session.getRegister("lane.state", lane),
+    session.getRegister("lane.leaf", lane),
+  ]);
+  if (laneState === undefined) return undefined;
+  const operationId = laneState.value.currentOperationId;
+  const [meta, state] =
+    operationId === null
+      ? []
+      : await Promise.all([
+          session.getRegister("op.meta", operationId),
+          session.getRegister("op.state", operationId),
+        ]);
+  const agreeing = checkRegisters({
+    lane,
+    laneState: laneState.value,
+    leafId: leaf?.value,
+    configuration: configuration?.value,
+    operation: meta?.value,
+    state: state?.value,
+  });
+  const { open, leafId } = agreeing;
+  const references = referencesOf(laneState.value, leafId, open);
+  const current: CurrentOperation | undefined =
+    open && state && configuration
+      ? {
+          operation: open.operation,
+          state: open.state,
+          stateSeq: state.seq,
+          leafId,
+          configuration: configuration.value,
+          configurationSeq: configuration.seq,
+        }
+      : undefined;
+  return { agreeing, references, current };
+}
+
+async function loadReferences(session: Session, references: References) {
+  const ids = new Set<string>();
+  for (const { id } of references.entries) ids.add(id);
+  for (const { id } of references.reserved) ids.add(id);
+  for (const { id } of references.queued) ids.add(id);
+  const [entries, pending, toolArguments, preparations] = await Promise.all([
+    ids.size === 0 ? new Map<string, Entry>() : session.getEntries([...ids]),
+    registersOf(
+      session,
+      "pending.entry",
+      references.queued.map(({ id }) => id),
+    ),
+    registersOf(session, "op.tool_args", references.toolArguments),
+    registersOf(
+      session,
+      "op.preparation",
+      references.preparations.map(({ key }) => key),
+    ),
+  ]);
+  return { entries, pending, toolArguments, preparations };
+}
+
+/** The values of the registers among `keys` that exist, by key. */
+async function registersOf<N extends "pending.entry" | "op.tool_args" | "op.preparation">(
+  session: Session,
+  namespace: N,
+  keys: readonly string[],
+): Promise<Map<string, RegisterValues[N]>> {
+  const found = new Map<string, RegisterValues[N]>();
+  for (const key of keys) {
+    const register = await session.getRegister(namespace, key);
+    if (register) found.set(key, register.value);
+  }
+  return found;
+}

@@ -1,0 +1,222 @@
+/**
+ * A scripted provider, tools and a session in memory: what the tests of this room run a harness over.
+ *
+ * `script` gives the answers in the order in which requests are sent; a run that asks once more fails. What was asked,
+ * executed and committed is kept in `log`, in order, so that a test can say "never before".
+ */
+import { type TObject, Type } from "typebox";
+import { idsOfIncarnation, VirtualClock } from "../../foundation/index.ts";
+import {
+  type AgentHarnessTool,
+  type AssistantMessage,
+  type AssistantMessageEvent,
+  type AssistantMessageEventStream,
+  type Model,
+  type Models,
+  type ProviderContext,
+  type ToolCallContent,
+  type Transaction,
+  type Usage,
+  type Write,
+  zeroUsage,
+} from "../../model/index.ts";
+import { Session } from "../../session/index.ts";
+import { MemoryDisk, MemoryStorage, type Storage } from "../../storage/index.ts";
+import { AgentHarness, type AgentHarnessOptions } from "../agent-harness.ts";
+
+export const MODEL: Model = {
+  id: "large",
+  name: "Large",
+  api: "acme-messages",
+  provider: "acme",
+  baseUrl: "https://acme.example",
+  reasoning: false,
+  input: ["text"],
+  cost: { input: 1, output: 1, cacheRead: 0, cacheWrite: 0 },
+  contextWindow: 200_000,
+  maxTokens: 4096,
+};
+
+/** One answer of the scripted provider; a function sees the request, and may wait. */
+export type Answer =
+  | Partial<AssistantMessage>
+  | ((context: ProviderContext, signal: AbortSignal | undefined) => Promise<Partial<AssistantMessage>>);
+
+export type LogLine =
+  | { readonly kind: "commit"; readonly writes: readonly Write[] }
+  | { readonly kind: "request"; readonly context: ProviderContext }
+  | { readonly kind: "tool"; readonly name: string; readonly args: unknown };
+
+/** A world: a disk, a clock, a script, and what happened. */
+export class World {
+  readonly clock = new VirtualClock();
+  readonly log: LogLine[] = [];
+  disk = MemoryDisk.create({ id: "session", createdAt: 1_700_000_000_000, storageVersion: 1 });
+  script: Answer[];
+  incarnation = 0;
+  /** Called before each commit; may throw. */
+  beforeCommit: ((transaction: Transaction, count: number) => void) | undefined;
+  registered = true;
+
+  constructor(script: Answer[] = []) {
+    this.script = script;
+  }
+
+  get commits(): (readonly Write[])[] {
+    return this.log.flatMap((line) => (line.kind === "commit" ? [line.writes] : []));
+  }
+
+  get requests(): ProviderContext[] {
+    return this.log.flatMap((line) => (line.kind === "request" ? [line.context] : []));
+  }
+
+  get executions(): string[] {
+    return this.log.flatMap((line) =>
+      line.kind === "tool" ? [`${line.name} ${JSON.stringify(line.args)}`] : [],
+    );
+  }
+
+  /** A new life over the disk. */
+  async boot(options: Partial<AgentHarnessOptions> = {}) {
+    const storage = new MemoryStorage({ disk: this.disk, clock: this.clock });
+    const session = new Session({
+      storage: this.#watched(storage),
+      metadata: storage.metadata,
+      idGenerator: idsOfIncarnation(7, this.incarnation++, this.clock),
+    });
+    const created = await AgentHarness.create({
+      session,
+      models: this.models(),
+      model: MODEL,
+      clock: this.clock,
+      ...options,
+    });
+    return { ...created, session, storage };
+  }
+
+  models(): Models {
+    const model = (provider: string, id: string) =>
+      this.registered && provider === MODEL.provider && id === MODEL.id ? MODEL : undefined;
+    return {
+      getModel: model,
+      getProvider: (id) => (id === MODEL.provider ? { id } : undefined),
+      getModels: () => [MODEL],
+      streamSimple: (_model, context, options) => stream(this.#answer(context, options?.signal)),
+      completeSimple: (_model, context, options) => this.#answer(context, options?.signal),
+      fetchDeferred: () => Promise.reject(new Error("no deferred jobs here")),
+      cancelDeferred: () => Promise.resolve(),
+    };
+  }
+
+  /** A tool that answers with its name and arguments, or does as told. */
+  tool(
+    name: string,
+    options: Partial<AgentHarnessTool<undefined>> & { parameters?: TObject } = {},
+  ): AgentHarnessTool<undefined> {
+    const { execute, ...declaration } = options;
+    return {
+      name,
+      label: name,
+      description: name,
+      parameters: Type.Object({ path: Type.Optional(Type.String()) }),
+      ...declaration,
+      execute: (id, args, signal, onUpdate, context) => {
+        this.log.push({ kind: "tool", name, args });
+        if (execute) return execute(id, args, signal, onUpdate, context);
+        return Promise.resolve({ content: [{ type: "text", text: `${name} done` }], details: {} });
+      },
+    };
+  }
+
+  async #answer(context: ProviderContext, signal: AbortSignal | undefined): Promise<AssistantMessage> {
+    this.log.push({ kind: "request", context });
+    const answer = this.script.shift();
+    if (answer === undefined) throw new Error("the script has no further answer");
+    const said = typeof answer === "function" ? await answer(context, signal) : answer;
+    return {
+      role: "assistant",
+      content: [],
+      api: MODEL.api,
+      provider: MODEL.provider,
+      model: MODEL.id,
+      usage: tokens(10, 5),
+      stopReason: "stop",
+      timestamp: this.clock.now(),
+      ...said,
+    };
+  }
+
+  #watched(storage: Storage): Storage {
+    return new Proxy(storage, {
+      get: (target, property) => {
+        if (property !== "commit") {
+          const member: unknown = Reflect.get(target, property, target);
+          return typeof member === "function" ? member.bind(target) : member;
+        }
+        return async (transaction: Transaction) => {
+          this.beforeCommit?.(transaction, this.commits.length);
+          const result = await target.commit(transaction);
+          this.log.push({ kind: "commit", writes: transaction.writes });
+          return result;
+        };
+      },
+    });
+  }
+}
+
+export function tokens(input: number, output: number): Usage {
+  return { ...zeroUsage(), input, output, totalTokens: input + output };
+}
+
+export function text(said: string): Partial<AssistantMessage> {
+  return { content: [{ type: "text", text: said }] };
+}
+
+export function calls(
+  ...wanted: { id: string; name: string; args?: ToolCallContent["arguments"] }[]
+): Partial<AssistantMessage> {
+  return {
+    stopReason: "toolUse",
+    content: wanted.map(({ id, name, args }) => ({ type: "toolCall", id, name, arguments: args ?? {} })),
+  };
+}
+
+export function failure(errorMessage: string): Partial<AssistantMessage> {
+  return { stopReason: "error", errorMessage };
+}
+
+/** A write in a few words: `entry message:user`, `set op.state`, `delete op.meta`. */
+export function inWords(write: Write): string {
+  switch (write.kind) {
+    case "entry":
+      return write.entry.type === "message"
+        ? `entry ${write.entry.message.role}`
+        : `entry ${write.entry.type}`;
+    case "usage":
+      return "usage";
+    case "register":
+      return `${write.op} ${write.namespace}`;
+  }
+}
+
+/** A promise that a test settles. */
+export function gate(): { readonly opened: Promise<void>; open(): void } {
+  let open = () => {};
+  const opened = new Promise<void>((resolve) => {
+    open = resolve;
+  });
+  return { opened, open: () => open() };
+}
+
+function stream(answer: Promise<AssistantMessage>): AssistantMessageEventStream {
+  return {
+    result: () => answer,
+    async *[Symbol.asyncIterator](): AsyncGenerator<AssistantMessageEvent> {
+      const message = await answer;
+      const { stopReason } = message;
+      if (stopReason === "error" || stopReason === "aborted") {
+        yield { type: "error", reason: stopReason, error: message };
+      } else if (stopReason !== "pending") yield { type: "done", reason: stopReason, message };
+    },
+  };
+}
