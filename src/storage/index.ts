@@ -24,3 +24,15 @@ export type { TornTail } from "./jsonl/replay.ts";
 export { JsonlStorage, type JsonlStorageOptions } from "./jsonl/storage.ts";
 export { MemoryDisk } from "./memory/disk.ts";
 export { MemoryStorage, type MemoryStorageOptions } from "./memory/storage.ts";
+export type { Connect, SqliteSource } from "./sqlite/connection.ts";
+export type { SessionContents } from "./sqlite/creation.ts";
+export { dumpSqlite } from "./sqlite/dump.ts";
+export {
+  hostIdleTimer,
+  type IdleTimer,
+  LEASE_DURATION_MS,
+  LeaseHeld,
+  type LeaseHolder,
+} from "./sqlite/lease.ts";
+export type { SqliteOptions } from "./sqlite/options.ts";
+export { SqliteStorage } from "./sqlite/storage.ts";

@@ -1,0 +1,110 @@
+/**
+ * How a session file comes to be, and how an existing one is recognised (spec §1.7, §2.8).
+ *
+ * Invariants.
+ * 1. Tables, session row, first registers and the creator's lease are one transaction. A crash before its COMMIT
+ *    leaves a file without tables, which `createSession` takes over and `openedSession` refuses; a crash after it
+ *    leaves a whole session.
+ * 2. A file that is no session is refused before anything in it is changed.
+ */
+import { Corruption } from "../../foundation/index.ts";
+import { addUsage, zeroUsage } from "../../model/index.ts";
+import type { SessionMetadata, SessionStats } from "../contract.ts";
+import { admitMetadata, INITIAL_WRITES, SessionExists } from "../creation.ts";
+import type { SessionDump } from "../dump.ts";
+import { BranchIndex } from "./branch-index.ts";
+import { Connection, type ConnectionOptions, type SqliteSource } from "./connection.ts";
+import { type LeaseOptions, WriterLease } from "./lease.ts";
+import { readSession } from "./reads.ts";
+import { encodeSession, SESSION_COLUMNS } from "./rows.ts";
+import { APPLICATION_ID, createTables, hasTables, LAYOUT_VERSION } from "./schema.ts";
+import { SessionWriter } from "./writer.ts";
+
+/** What a fork or a rewrite starts with instead of the initial registers: rows by rising seq, as a dump has them. */
+export type SessionContents = Pick<SessionDump, "entries" | "registers" | "usage">;
+
+/** Creates a session and claims it; see invariant 1. @throws SessionExists; StorageFault. */
+export function createSession(
+  source: SqliteSource | { readonly kind: "memory" },
+  metadata: SessionMetadata,
+  contents: SessionContents | undefined,
+  options: ConnectionOptions & LeaseOptions,
+): { connection: Connection; lease: WriterLease } {
+  const admitted = admitMetadata(metadata);
+  const where: SqliteSource = source.kind === "memory" ? { kind: "image", bytes: new Uint8Array() } : source;
+  const connection = new Connection(where, { ...options, mustExist: false });
+  try {
+    if (connection.guard(() => hasTables(connection)))
+      throw new SessionExists(connection.file ?? "the image");
+    connection.configure();
+    const lease = connection.immediate(() => {
+      // Asked again under the write lock: another process may have created the session in between.
+      if (hasTables(connection)) throw new SessionExists(connection.file ?? "the image");
+      createTables(connection);
+      fill(connection, admitted, contents);
+      return WriterLease.write(connection, options);
+    });
+    return { connection, lease };
+  } catch (error) {
+    connection.close();
+    throw error;
+  }
+}
+
+/** A connection to an existing session, configured for writing. @throws Corruption; StorageFault. */
+export function openedSession(source: SqliteSource, options: ConnectionOptions): Connection {
+  const connection = new Connection(source, options);
+  try {
+    requireSession(connection);
+    if (options.readonly !== true) connection.configure();
+    return connection;
+  } catch (error) {
+    connection.close();
+    throw error;
+  }
+}
+
+/** @throws Corruption `not_a_session`, `newer_layout` or `session_missing`. */
+export function requireSession(connection: Connection): void {
+  const applicationId = connection.pragma("application_id");
+  if (applicationId !== APPLICATION_ID) {
+    const message = "this database is not a session, or its creation did not finish; nothing was changed";
+    throw new Corruption("not_a_session", message, connection.place());
+  }
+  const layout = connection.pragma("user_version");
+  if (layout !== LAYOUT_VERSION) {
+    const message = `the tables have layout ${String(layout)}, and this program reads layout ${LAYOUT_VERSION}`;
+    throw new Corruption("newer_layout", message, connection.place());
+  }
+  connection.guard(() => readSession(connection));
+}
+
+function fill(
+  connection: Connection,
+  metadata: SessionMetadata,
+  contents: SessionContents | undefined,
+): void {
+  const writer = new SessionWriter(connection, new BranchIndex(connection));
+  const { entries, registers, usage } = contents ?? NOTHING;
+  const lastSeq = [...entries, ...registers, ...usage].reduce(
+    (highest, { seq }) => Math.max(highest, seq),
+    0,
+  );
+  const stats = statsOf({ entries, registers, usage });
+  const row = encodeSession({ metadata, stats, nextSeq: lastSeq + 1, lastFence: 0 });
+  connection.statement(INSERT_SESSION).run(...row);
+  for (const entry of entries) writer.insertEntry(entry, entry.seq, entry.timestamp);
+  for (const register of registers) writer.setRegister(register);
+  for (const ledgerRow of usage) writer.insertUsage(ledgerRow, ledgerRow.seq);
+  if (contents === undefined) writer.apply(INITIAL_WRITES, metadata.createdAt);
+}
+
+function statsOf({ entries, usage }: SessionContents): SessionStats {
+  return {
+    messageCount: entries.filter((entry) => entry.type === "message").length,
+    usage: usage.reduce((sum, row) => addUsage(sum, row.usage), zeroUsage()),
+  };
+}
+
+const NOTHING: SessionContents = { entries: [], registers: [], usage: [] };
+const INSERT_SESSION = `INSERT INTO session(rowid, ${SESSION_COLUMNS}) VALUES (1, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;

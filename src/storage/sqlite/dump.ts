@@ -1,0 +1,99 @@
+/**
+ * Looking at a session without writing to it: beside a live writer, after a kill, on a copy (spec §2.7, §2.8).
+ *
+ * A file is read in one of three ways.
+ * - Without a WAL beside it, the file is the whole session: its bytes are read and opened as an image.
+ * - With a WAL and its shared memory, a writer lives or was killed here. A read-only connection reads one snapshot
+ *   beside it. It neither checkpoints nor changes the file or the WAL; the shared memory, which is no part of the
+ *   session, keeps its read marks.
+ * - With a WAL alone, this is a copy. Opening it in place would leave a shared-memory file behind, so the files are
+ *   copied to a temporary folder and read there.
+ *
+ * The snapshot of the second way is a deferred transaction, the one exception to the rule of BEGIN IMMEDIATE: a
+ * read-only connection cannot take the write lock, and as it never writes, it never meets the trap that the rule
+ * is for.
+ */
+import { copyFileSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Register } from "../../model/index.ts";
+import type { SessionDump } from "../dump.ts";
+import { byNamespaceThenSeq } from "../dump.ts";
+import type { Connection, SqliteSource } from "./connection.ts";
+import { openedSession } from "./creation.ts";
+import { listRegisters, readSession, scanEntries, scanUsage } from "./reads.ts";
+import { NAMESPACES_SORTED } from "./schema.ts";
+
+/** Everything durable of a session, read without changing it. @throws Corruption; StorageFault. */
+export function dumpSqlite(source: SqliteSource): SessionDump {
+  if (source.kind === "image") return withConnection(source, dumpOf);
+  const { path } = source;
+  for (let attempt = 1; ; attempt++) {
+    if (hasBytes(`${path}-wal`) || existsSync(`${path}-journal`)) {
+      return existsSync(`${path}-shm`) ? dumpBeside(path) : dumpOfCopy(path);
+    }
+    const before = existsSync(path) ? statSync(path) : undefined;
+    if (before === undefined) return withConnection(source, dumpOf);
+    const bytes = readFileSync(path);
+    const after = statSync(path);
+    // A writer that opened the file meanwhile has a WAL by now, or changed the file while it closed.
+    const isStill =
+      before.mtimeMs === after.mtimeMs && before.size === after.size && !hasBytes(`${path}-wal`);
+    if (isStill || attempt === READS_MAX) return withConnection({ kind: "image", bytes }, dumpOf);
+  }
+}
+
+/** The dump of what a connection sees. The caller gives it one snapshot. */
+export function dumpOf(connection: Connection): SessionDump {
+  const { metadata, stats } = readSession(connection);
+  const registers = NAMESPACES_SORTED.flatMap((namespace): Register[] =>
+    listRegisters(connection, namespace),
+  );
+  return {
+    metadata,
+    entries: scanEntries(connection, {}),
+    registers: registers.sort(byNamespaceThenSeq),
+    usage: scanUsage(connection, {}),
+    stats,
+  };
+}
+
+/** How often a file is read again when someone changed it meanwhile. */
+const READS_MAX = 5;
+
+function dumpBeside(path: string): SessionDump {
+  return withConnection({ kind: "file", path }, (connection) => {
+    connection.execute("BEGIN");
+    try {
+      return dumpOf(connection);
+    } finally {
+      connection.execute("COMMIT");
+    }
+  });
+}
+
+function dumpOfCopy(path: string): SessionDump {
+  const folder = mkdtempSync(join(tmpdir(), "session-view-"));
+  try {
+    const copy = join(folder, "session");
+    for (const suffix of ["", "-wal", "-journal"]) {
+      if (existsSync(path + suffix)) copyFileSync(path + suffix, copy + suffix);
+    }
+    return withConnection({ kind: "file", path: copy }, dumpOf);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+function withConnection(source: SqliteSource, read: (connection: Connection) => SessionDump): SessionDump {
+  const connection = openedSession(source, { readonly: source.kind === "file" });
+  try {
+    return connection.guard(() => read(connection));
+  } finally {
+    connection.close();
+  }
+}
+
+function hasBytes(path: string): boolean {
+  return existsSync(path) && statSync(path).size > 0;
+}
