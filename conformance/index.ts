@@ -1,0 +1,11 @@
+/** `conformance`: the contracts of this project as suites that anyone's implementation can be held against. */
+export type { ConformanceCase } from "./case.ts";
+export { type ConformanceOutcome, type RunConformanceOptions, runConformance } from "./run.ts";
+export {
+  createStorageConformance,
+  type StorageCapabilities,
+  type StorageFactory,
+  type StorageFactoryOptions,
+  type StorageHandle,
+  type TornCommit,
+} from "./storage/index.ts";
