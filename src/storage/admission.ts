@@ -23,6 +23,7 @@ import {
   type Write,
 } from "../model/index.ts";
 import { InvalidTransaction } from "./contract.ts";
+import { isPlainJson } from "./plain-json.ts";
 
 /** How a store answers whether an id is taken (spec §1.4: entries and usage rows share one namespace of ids). */
 export interface IdLookup {
@@ -35,8 +36,20 @@ export interface IdLookup {
  * @throws NotJson with a path that starts with `/writes/<index>`; InvalidTransaction `empty` or `malformed`.
  */
 export function admitTransaction(transaction: Transaction): readonly Write[] {
-  const admitted: unknown = admitJson(transaction);
-  const writes: unknown = isRecord(admitted) ? admitted.writes : undefined;
+  return writesOf(admitJson(transaction));
+}
+
+/**
+ * The same refusals without a copy, for a store that encodes the writes at once: what comes back may be the caller's
+ * own values, good until the call of `commit` returns and not to be kept.
+ * @throws as `admitTransaction`
+ */
+export function inspectTransaction(transaction: Transaction): readonly Write[] {
+  return writesOf(isPlainJson(transaction) ? transaction : admitJson(transaction));
+}
+
+function writesOf(transaction: unknown): readonly Write[] {
+  const writes: unknown = isRecord(transaction) ? transaction.writes : undefined;
   if (!Array.isArray(writes)) {
     throw new InvalidTransaction("malformed", "a transaction is an object with an array of writes");
   }

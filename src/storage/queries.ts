@@ -18,7 +18,6 @@ import {
   type RegisterNamespace,
   type UsageRow,
 } from "../model/index.ts";
-import { type Cell, rowOf } from "./cell.ts";
 import {
   type BranchScan,
   type EntryScan,
@@ -28,14 +27,15 @@ import {
   type UsageScan,
 } from "./contract.ts";
 import { byNamespaceThenSeq, type SessionDump } from "./dump.ts";
+import type { StoredEntry } from "./stored-write.ts";
 import type { Tables } from "./tables.ts";
 
 /** The entries among `ids` that exist. */
 export function findEntries(tables: Tables, ids: readonly string[]): Map<string, Entry> {
   const found = new Map<string, Entry>();
   for (const id of ids) {
-    const cell = tables.entries.get(id);
-    if (cell !== undefined) found.set(id, rowOf(cell));
+    const entry = tables.entries.get(id);
+    if (entry !== undefined) found.set(id, entry.row);
   }
   return found;
 }
@@ -62,17 +62,17 @@ export function listRegisters<N extends RegisterNamespace>(
 
 /** The path from `start` toward the root. @throws UnknownEntry */
 export function scanBranch(tables: Tables, query: BranchScan): Entry[] {
-  return branchCells(tables, query).map(rowOf);
+  return branchOf(tables, query).map((entry) => entry.row);
 }
 
 /** The same without payloads. @throws UnknownEntry */
 export function scanBranchStructure(tables: Tables, query: BranchScan): EntryStructure[] {
-  return branchCells(tables, query).map((cell) => structureOf(cell.row));
+  return branchOf(tables, query).map(structureOf);
 }
 
 /** All entries, by seq. */
 export function scanEntries(tables: Tables, query: EntryScan): Entry[] {
-  const isWanted = (row: Entry) => hasType(row, query.type, query.customType);
+  const isWanted = (entry: StoredEntry) => hasType(entry, query.type, query.customType);
   return scanRange(tables.entryOrder, query, isWanted);
 }
 
@@ -92,41 +92,40 @@ export function statsOf(tables: Tables): SessionStats {
 export function dumpOf(tables: Tables, metadata: SessionMetadata): SessionDump {
   return {
     metadata,
-    entries: tables.entryOrder.map(rowOf),
+    entries: tables.entryOrder.map((entry) => entry.row),
     registers: REGISTER_NAMESPACES.flatMap((namespace) => tables.registers(namespace).all()).sort(
       byNamespaceThenSeq,
     ),
-    usage: tables.usageOrder.map(rowOf),
+    usage: tables.usageOrder.map((usage) => usage.row),
     stats: statsOf(tables),
   };
 }
 
-function branchCells(tables: Tables, query: BranchScan): Cell<Entry>[] {
+function branchOf(tables: Tables, query: BranchScan): StoredEntry[] {
   const start = tables.entries.get(query.start);
   if (start === undefined) throw new UnknownEntry(query.start);
   const limit = query.limit ?? Number.POSITIVE_INFINITY;
-  const found: Cell<Entry>[] = [];
+  const found: StoredEntry[] = [];
   const isOldestFirst = query.order === "oldestFirst";
   // Newest first, the walk itself is in order and ends early. Oldest first, the order starts at the root, so the
   // whole path is needed before the first stop can be known.
   const path = isOldestFirst ? [...ancestry(tables, start)].reverse() : ancestry(tables, start);
-  for (const cell of path) {
+  for (const entry of path) {
     if (found.length >= limit) break;
-    const { row } = cell;
-    if (isWithin(row.seq, query) && hasType(row, query.type, query.customType)) found.push(cell);
-    if (row.type === query.stopAtType || row.id === query.stopAtId) break;
+    if (isWithin(entry.seq, query) && hasType(entry, query.type, query.customType)) found.push(entry);
+    if (entry.type === query.stopAtType || entry.id === query.stopAtId) break;
   }
   return found;
 }
 
-function* ancestry(tables: Tables, start: Cell<Entry>): Generator<Cell<Entry>> {
-  let cell: Cell<Entry> | undefined = start;
-  while (cell !== undefined) {
-    yield cell;
-    const { id, parentId }: Entry = cell.row;
+function* ancestry(tables: Tables, start: StoredEntry): Generator<StoredEntry> {
+  let entry: StoredEntry | undefined = start;
+  while (entry !== undefined) {
+    yield entry;
+    const { id, parentId }: StoredEntry = entry;
     if (parentId === null) return;
-    cell = tables.entries.get(parentId);
-    if (cell === undefined) {
+    entry = tables.entries.get(parentId);
+    if (entry === undefined) {
       throw new Corruption(
         "missing_parent",
         `entry ${id} names the parent ${parentId}, which does not exist`,
@@ -140,40 +139,45 @@ function isWithin(seq: number, { cursor, order }: BranchScan): boolean {
   return order === "oldestFirst" ? seq > cursor.seq : seq < cursor.seq;
 }
 
-function hasType(row: Entry, type: EntryType | undefined, customType: string | undefined): boolean {
-  if (type !== undefined && row.type !== type) return false;
-  return customType === undefined || (row.type === "custom" && row.customType === customType);
+function hasType(entry: StoredEntry, type: EntryType | undefined, customType: string | undefined): boolean {
+  if (type !== undefined && entry.type !== type) return false;
+  return customType === undefined || entry.customType === customType;
 }
 
-function structureOf(row: Entry): EntryStructure {
-  const { id, parentId, seq, timestamp, type } = row;
-  if (row.type === "custom") return { id, parentId, seq, timestamp, type, customType: row.customType };
-  return { id, parentId, seq, timestamp, type };
+function structureOf({ id, parentId, seq, timestamp, type, customType }: StoredEntry): EntryStructure {
+  const structure: EntryStructure = { id, parentId, seq, timestamp, type };
+  if (customType !== undefined) structure.customType = customType;
+  return structure;
 }
 
-function scanRange<Row extends { seq: number }>(
-  cells: readonly Cell<Row>[],
+interface InOrder<Row> {
+  readonly seq: number;
+  readonly row: Row;
+}
+
+function scanRange<Row, Each extends InOrder<Row>>(
+  ordered: readonly Each[],
   range: UsageScan,
-  isWanted: (row: Row) => boolean,
+  isWanted: (each: Each) => boolean,
 ): Row[] {
   const { fromSeq = 0, toSeq = Number.POSITIVE_INFINITY, limit = Number.POSITIVE_INFINITY } = range;
-  const from = firstFrom(cells, fromSeq);
-  const end = toSeq === Number.POSITIVE_INFINITY ? cells.length : firstFrom(cells, toSeq + 1);
+  const from = firstFrom(ordered, fromSeq);
+  const end = toSeq === Number.POSITIVE_INFINITY ? ordered.length : firstFrom(ordered, toSeq + 1);
   const isDescending = range.order === "desc";
   const found: Row[] = [];
   for (let step = 0; step < end - from && found.length < limit; step++) {
-    const cell = cells[isDescending ? end - 1 - step : from + step] as Cell<Row>;
-    if (isWanted(cell.row)) found.push(rowOf(cell));
+    const each = ordered[isDescending ? end - 1 - step : from + step] as Each;
+    if (isWanted(each)) found.push(each.row);
   }
   return found;
 }
 
-function firstFrom(cells: readonly Cell<{ seq: number }>[], seq: number): number {
+function firstFrom(ordered: readonly { seq: number }[], seq: number): number {
   let low = 0;
-  let high = cells.length;
+  let high = ordered.length;
   while (low < high) {
     const middle = (low + high) >>> 1;
-    if ((cells[middle] as Cell<{ seq: number }>).row.seq < seq) low = middle + 1;
+    if ((ordered[middle] as { seq: number }).seq < seq) low = middle + 1;
     else high = middle;
   }
   return low;

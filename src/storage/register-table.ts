@@ -8,55 +8,54 @@
  * 3. Keys are ordered by UTF-16 code units.
  */
 import type { Register } from "../model/index.ts";
-import { type Cell, rowOf } from "./cell.ts";
+import type { StoredRegister } from "./stored-write.ts";
 
 /** All registers of one namespace. */
 export class RegisterTable {
-  readonly #cells: Map<string, Cell<Register>>;
+  readonly #stored: Map<string, StoredRegister>;
   #sortedKeys: readonly string[] | undefined;
 
-  constructor(cells: Iterable<readonly [string, Cell<Register>]> = []) {
-    this.#cells = new Map(cells);
+  constructor(stored: Iterable<readonly [string, StoredRegister]> = []) {
+    this.#stored = new Map(stored);
   }
 
   /** A table of the same rows that changes on its own from here on. */
   copy(): RegisterTable {
-    const copy = new RegisterTable(this.#cells);
+    const copy = new RegisterTable(this.#stored);
     copy.#sortedKeys = this.#sortedKeys;
     return copy;
   }
 
-  set(cell: Cell<Register>): void {
-    const { key } = cell.row;
-    if (this.#sortedKeys !== undefined && !this.#cells.has(key)) this.#sortedKeys = undefined;
-    this.#cells.set(key, cell);
+  set(register: StoredRegister): void {
+    const { key } = register;
+    if (this.#sortedKeys !== undefined && !this.#stored.has(key)) this.#sortedKeys = undefined;
+    this.#stored.set(key, register);
   }
 
   delete(key: string): void {
-    if (this.#cells.delete(key)) this.#sortedKeys = undefined;
+    if (this.#stored.delete(key)) this.#sortedKeys = undefined;
   }
 
   get(key: string): Register | undefined {
-    const cell = this.#cells.get(key);
-    return cell === undefined ? undefined : rowOf(cell);
+    return this.#stored.get(key)?.row;
   }
 
   /** The registers whose key starts with `keyPrefix`, by key. */
   list(keyPrefix: string): Register[] {
-    this.#sortedKeys ??= [...this.#cells.keys()].sort();
+    this.#sortedKeys ??= [...this.#stored.keys()].sort();
     const keys = this.#sortedKeys;
     const found: Register[] = [];
     for (let index = firstNotBelow(keys, keyPrefix); index < keys.length; index++) {
       const key = keys[index] as string;
       if (!key.startsWith(keyPrefix)) break;
-      found.push(rowOf(this.#cells.get(key) as Cell<Register>));
+      found.push((this.#stored.get(key) as StoredRegister).row);
     }
     return found;
   }
 
   /** All registers, in no promised order. */
   all(): Register[] {
-    return [...this.#cells.values()].map(rowOf);
+    return [...this.#stored.values()].map((register) => register.row);
   }
 }
 

@@ -1,16 +1,33 @@
 /**
- * A write as it is stored: its draft with the seq and, for an entry, the time that the commit assigned. It is what
- * the tables apply, what a line of a JSONL file says, and what a dump is taken apart into.
+ * Writes as they are stored: a row with the seq and, for an entry, the time that its commit assigned. They are what
+ * the tables hold, what a line of a JSONL file says, and what a dump is taken apart into.
+ *
+ * Rows are given out deeply frozen, but they need not be frozen, nor even decoded, before someone asks for them:
+ * most rows of a long session are never read again by the process that wrote or opened them. A row is held as
+ *
+ * - *frozen*: an admitted row, ready to be given out;
+ * - *loose*: decoded from a file and known to the store alone; frozen when first read;
+ * - *text*: the JSON of its draft, as it went into a file; decoded and frozen when first read.
+ *
+ * What queries filter and walk by (ids, parents, types, seq, time, amounts) stands beside the row in every case.
  */
-import type { Entry, Register, RegisterNamespace, UsageRow, Write } from "../model/index.ts";
-import type { SessionDump } from "./dump.ts";
+import {
+  addUsage,
+  type Entry,
+  type EntryDraft,
+  type EntryType,
+  type Register,
+  type RegisterNamespace,
+  type RegisterSetWrite,
+  type Usage,
+  type UsageRow,
+  type UsageRowDraft,
+  type Write,
+  zeroUsage,
+} from "../model/index.ts";
 
 /** One stored write. */
-export type StoredWrite =
-  | { readonly kind: "entry"; readonly row: Entry }
-  | { readonly kind: "usage"; readonly row: UsageRow }
-  | { readonly kind: "set"; readonly row: Register }
-  | StoredDelete;
+export type StoredWrite = StoredEntry | StoredUsage | StoredRegister | StoredDelete;
 
 /** The removal of a register. It leaves no row, but takes a seq like every write. */
 export interface StoredDelete {
@@ -20,44 +37,146 @@ export interface StoredDelete {
   readonly seq: number;
 }
 
-/**
- * Gives admitted writes their seq, from `firstSeq` on, and their time (Unix ms). The rows are frozen, as their parts
- * already are.
- */
-export function assignSeqs(writes: readonly Write[], firstSeq: number, timestamp: number): StoredWrite[] {
-  const stored: StoredWrite[] = new Array(writes.length);
-  let seq = firstSeq;
-  for (let index = 0; index < writes.length; index++) {
-    stored[index] = storedWriteOf(writes[index] as Write, seq++, timestamp);
+/** How a row is held; see the header. */
+type Held<Row> = { readonly frozen: Row } | { readonly loose: Row } | { readonly text: string };
+
+abstract class Stored<Row extends object> {
+  #row: Row | undefined;
+  #text: string | undefined;
+  #isFrozen: boolean;
+
+  protected constructor(held: Held<Row>) {
+    this.#text = "text" in held ? held.text : undefined;
+    this.#row = "frozen" in held ? held.frozen : "loose" in held ? held.loose : undefined;
+    this.#isFrozen = "frozen" in held;
   }
-  return stored;
-}
 
-/** The seq of a stored write. */
-export function seqOf(write: StoredWrite): number {
-  return write.kind === "delete" ? write.seq : write.row.seq;
-}
-
-/** The rows of a dump as the writes that would store them, by seq. */
-export function storedWritesOf(dump: SessionDump): StoredWrite[] {
-  const writes: StoredWrite[] = [
-    ...dump.entries.map((row) => ({ kind: "entry" as const, row })),
-    ...dump.registers.map((row) => ({ kind: "set" as const, row })),
-    ...dump.usage.map((row) => ({ kind: "usage" as const, row })),
-  ];
-  return writes.sort((left, right) => seqOf(left) - seqOf(right));
-}
-
-function storedWriteOf(write: Write, seq: number, timestamp: number): StoredWrite {
-  switch (write.kind) {
-    case "entry":
-      return { kind: "entry", row: Object.freeze({ ...write.entry, seq, timestamp }) as Entry };
-    case "usage":
-      return { kind: "usage", row: Object.freeze({ ...write.row, seq }) };
-    case "register": {
-      const { namespace, key } = write;
-      if (write.op === "delete") return { kind: "delete", namespace, key, seq };
-      return { kind: "set", row: Object.freeze({ namespace, key, value: write.value, seq }) };
+  /** The row, deeply frozen. */
+  get row(): Row {
+    if (this.#row === undefined) {
+      this.#row = this.complete(JSON.parse(this.#text ?? "null"));
+      this.#text = undefined;
     }
+    if (!this.#isFrozen) {
+      deepFreeze(this.#row);
+      this.#isFrozen = true;
+    }
+    return this.#row;
   }
+
+  /** Makes a decoded draft the row, by adding what the commit assigned. */
+  protected abstract complete(draft: unknown): Row;
+}
+
+/** A stored entry, with its structure at hand. */
+export class StoredEntry extends Stored<Entry> {
+  readonly kind = "entry";
+  readonly id: string;
+  readonly parentId: string | null;
+  readonly type: EntryType;
+  readonly customType: string | undefined;
+  readonly seq: number;
+  /** Unix ms. */
+  readonly timestamp: number;
+
+  constructor(structure: EntryDraft, seq: number, timestamp: number, held: Held<Entry>) {
+    super(held);
+    this.id = structure.id;
+    this.parentId = structure.parentId;
+    this.type = structure.type;
+    this.customType = structure.type === "custom" ? structure.customType : undefined;
+    this.seq = seq;
+    this.timestamp = timestamp;
+  }
+
+  protected override complete(draft: unknown): Entry {
+    return Object.assign(draft as EntryDraft, { seq: this.seq, timestamp: this.timestamp }) as Entry;
+  }
+}
+
+/** A stored row of the ledger, with its amounts at hand. */
+export class StoredUsage extends Stored<UsageRow> {
+  readonly kind = "usage";
+  readonly id: string;
+  readonly seq: number;
+  /** For adding up; of the row itself or a copy of its numbers. */
+  readonly amounts: Readonly<Usage>;
+
+  constructor(draft: UsageRowDraft, seq: number, held: Held<UsageRow>) {
+    super(held);
+    this.id = draft.id;
+    this.seq = seq;
+    this.amounts = "text" in held ? addUsage(draft.usage, zeroUsage()) : draft.usage;
+  }
+
+  protected override complete(draft: unknown): UsageRow {
+    return Object.assign(draft as UsageRowDraft, { seq: this.seq });
+  }
+}
+
+/** A stored register. */
+export class StoredRegister extends Stored<Register> {
+  readonly kind = "set";
+  readonly namespace: RegisterNamespace;
+  readonly key: string;
+  readonly seq: number;
+
+  constructor(set: { namespace: RegisterNamespace; key: string }, seq: number, held: Held<Register>) {
+    super(held);
+    this.namespace = set.namespace;
+    this.key = set.key;
+    this.seq = seq;
+  }
+
+  /** The draft of a register is its value. */
+  protected override complete(value: unknown): Register {
+    const { namespace, key, seq } = this;
+    return { namespace, key, value: value as Register["value"], seq };
+  }
+}
+
+/**
+ * Stores admitted writes, which are deeply frozen, as they are: seq from `firstSeq` on, one time (Unix ms) for all.
+ */
+export function storeAdmitted(writes: readonly Write[], firstSeq: number, timestamp: number): StoredWrite[] {
+  let seq = firstSeq;
+  return writes.map((write) => storeOne(write, seq++, timestamp));
+}
+
+function storeOne(write: Write, seq: number, timestamp: number): StoredWrite {
+  switch (write.kind) {
+    case "entry": {
+      const frozen = Object.freeze({ ...write.entry, seq, timestamp }) as Entry;
+      return new StoredEntry(frozen, seq, timestamp, { frozen });
+    }
+    case "usage": {
+      const frozen = Object.freeze({ ...write.row, seq });
+      return new StoredUsage(frozen, seq, { frozen });
+    }
+    case "register":
+      return write.op === "delete" ? storedDelete(write, seq) : storeSet(write, seq);
+  }
+}
+
+function storeSet({ namespace, key, value }: RegisterSetWrite, seq: number): StoredRegister {
+  const frozen: Register = Object.freeze({ namespace, key, value, seq });
+  return new StoredRegister(frozen, seq, { frozen });
+}
+
+/** The stored form of a register delete. */
+export function storedDelete(
+  { namespace, key }: { namespace: RegisterNamespace; key: string },
+  seq: number,
+): StoredDelete {
+  return { kind: "delete", namespace, key, seq };
+}
+
+function deepFreeze(value: unknown): void {
+  if (typeof value !== "object" || value === null) return;
+  Object.freeze(value);
+  if (Array.isArray(value)) {
+    for (const item of value) deepFreeze(item);
+    return;
+  }
+  for (const key in value) deepFreeze((value as Record<string, unknown>)[key]);
 }

@@ -5,7 +5,8 @@
  * the queue of contract invariant 4: calls are served in their order because each is over before the next begins,
  * and there is never an admitted commit left to drain when the store is closed.
  *
- * A medium below adds `persist`, which makes the writes durable or throws `StorageFault` and leaves nothing of them.
+ * A medium below adds `admit`, with or without a copy, and `persist`, which makes the writes durable or throws
+ * `StorageFault` and leaves nothing of them.
  */
 import type { Clock } from "../foundation/index.ts";
 import type {
@@ -16,8 +17,9 @@ import type {
   RegisterNamespace,
   Transaction,
   UsageRow,
+  Write,
 } from "../model/index.ts";
-import { admitTransaction, checkIds, commitTimestamp } from "./admission.ts";
+import { checkIds, commitTimestamp } from "./admission.ts";
 import {
   type BranchScan,
   type EntryScan,
@@ -31,7 +33,7 @@ import {
 import { openingTimestamp } from "./creation.ts";
 import type { SessionDump } from "./dump.ts";
 import * as queries from "./queries.ts";
-import { assignSeqs, type StoredWrite } from "./stored-write.ts";
+import type { StoredWrite } from "./stored-write.ts";
 import type { Tables } from "./tables.ts";
 
 /** The part of a store that is the same for every medium whose tables are in memory. */
@@ -50,8 +52,14 @@ export abstract class TableStorage implements Storage {
     this.#lastTimestamp = openingTimestamp(metadata, tables.newestEntryTimestamp);
   }
 
-  /** Makes the writes durable, or leaves nothing of them. @throws StorageFault */
-  protected abstract persist(writes: readonly StoredWrite[]): void;
+  /** The writes of a transaction, refused if they are not right. What is returned is used within the call only. */
+  protected abstract admit(transaction: Transaction): readonly Write[];
+
+  /**
+   * Makes admitted writes durable, with seq from `firstSeq` on and one time (Unix ms), or leaves nothing of them.
+   * @throws StorageFault
+   */
+  protected abstract persist(writes: readonly Write[], firstSeq: number, timestamp: number): StoredWrite[];
 
   /** Lets go of the medium. Called once at the most. */
   protected abstract release(): void;
@@ -65,18 +73,11 @@ export abstract class TableStorage implements Storage {
       );
     }
     const tables = this.#tables;
-    const writes = admitTransaction(transaction);
+    const writes = this.admit(transaction);
     checkIds(writes, tables);
     const timestamp = commitTimestamp(this.#clock.now(), this.#lastTimestamp);
     const firstSeq = tables.nextSeq;
-    const stored = assignSeqs(writes, firstSeq, timestamp);
-    try {
-      this.persist(stored);
-    } catch (error) {
-      if (error instanceof StorageFault && !error.recovered) this.#fault = error;
-      throw error;
-    }
-    tables.apply(stored, true);
+    tables.apply(this.#persist(writes, firstSeq, timestamp));
     this.#lastTimestamp = timestamp;
     const seqs: number[] = new Array(writes.length);
     for (let index = 0; index < seqs.length; index++) seqs[index] = firstSeq + index;
@@ -131,6 +132,15 @@ export abstract class TableStorage implements Storage {
   /** Simulated death: lets go of the medium, drains nothing, writes nothing. Later calls reject as after `close`. */
   abandon(): void {
     this.close().catch(() => undefined);
+  }
+
+  #persist(writes: readonly Write[], firstSeq: number, timestamp: number): StoredWrite[] {
+    try {
+      return this.persist(writes, firstSeq, timestamp);
+    } catch (error) {
+      if (error instanceof StorageFault && !error.recovered) this.#fault = error;
+      throw error;
+    }
   }
 
   async #release(): Promise<void> {

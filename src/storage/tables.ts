@@ -5,7 +5,7 @@
  * Invariants.
  * 1. Checking and applying are apart: what `checkIds` (admission) let through, `apply` applies without a way to
  *    fail, so that a transaction is never half in the tables.
- * 2. Rows are never changed in place. Copies of the tables share rows and cells, and nothing else.
+ * 2. Rows are never changed in place. Copies of the tables share the stored rows, and nothing else.
  * 3. Applying a write costs the same however many rows there are (amortized, as maps and arrays grow).
  * 4. Rows come in rising seq, so the order of arrival is the order of seq.
  *
@@ -17,26 +17,22 @@
  */
 import {
   addUsage,
-  type Entry,
   REGISTER_NAMESPACES,
-  type Register,
   type RegisterNamespace,
   type Usage,
-  type UsageRow,
   zeroUsage,
 } from "../model/index.ts";
 import type { IdLookup } from "./admission.ts";
-import type { Cell } from "./cell.ts";
 import { RegisterTable } from "./register-table.ts";
-import { type StoredDelete, type StoredWrite, seqOf } from "./stored-write.ts";
+import type { StoredDelete, StoredEntry, StoredUsage, StoredWrite } from "./stored-write.ts";
 
 /** The rows of one session and what is kept over them. */
 export class Tables implements IdLookup {
-  readonly entries: Map<string, Cell<Entry>>;
-  /** The same cells, by seq. */
-  readonly entryOrder: Cell<Entry>[];
+  readonly entries: Map<string, StoredEntry>;
+  /** The same, by seq. */
+  readonly entryOrder: StoredEntry[];
   /** By seq. */
-  readonly usageOrder: Cell<UsageRow>[];
+  readonly usageOrder: StoredUsage[];
   readonly #usageIds: Set<string>;
   readonly #registers: Map<RegisterNamespace, RegisterTable>;
   #messageCount = 0;
@@ -48,7 +44,7 @@ export class Tables implements IdLookup {
     this.entries = new Map(source?.entries);
     this.entryOrder = source?.entryOrder.slice() ?? [];
     this.usageOrder = source?.usageOrder.slice() ?? [];
-    this.#usageIds = new Set(source?.usageOrder.map((cell) => cell.row.id));
+    this.#usageIds = new Set(source?.usageOrder.map((usage) => usage.id));
     this.#registers = new Map(
       REGISTER_NAMESPACES.map((namespace) => [
         namespace,
@@ -69,7 +65,7 @@ export class Tables implements IdLookup {
 
   /** The time of the newest entry, Unix ms; 0 without entries. No later entry may fall behind it. */
   get newestEntryTimestamp(): number {
-    return this.entryOrder.at(-1)?.row.timestamp ?? 0;
+    return this.entryOrder.at(-1)?.timestamp ?? 0;
   }
 
   /** Message entries. */
@@ -102,35 +98,29 @@ export class Tables implements IdLookup {
     return table;
   }
 
-  /**
-   * Applies checked writes in their order. `isFrozen` says whether their rows are deeply frozen already; rows that
-   * are not are frozen when first read.
-   */
-  apply(writes: readonly StoredWrite[], isFrozen: boolean): void {
-    for (const write of writes) this.applyOne(write, isFrozen);
+  /** Applies checked writes in their order. */
+  apply(writes: readonly StoredWrite[]): void {
+    for (const write of writes) this.applyOne(write);
   }
 
-  applyOne(write: StoredWrite, isFrozen: boolean): void {
-    this.#nextSeq = seqOf(write) + 1;
+  /** Applies one checked write. */
+  applyOne(write: StoredWrite): void {
+    this.#nextSeq = write.seq + 1;
     this.#lastDelete = undefined;
     switch (write.kind) {
-      case "entry": {
-        const cell: Cell<Entry> = { row: write.row, isFrozen };
-        this.entries.set(write.row.id, cell);
-        this.entryOrder.push(cell);
-        if (write.row.type === "message") this.#messageCount += 1;
+      case "entry":
+        this.entries.set(write.id, write);
+        this.entryOrder.push(write);
+        if (write.type === "message") this.#messageCount += 1;
         return;
-      }
       case "usage":
-        this.#usageIds.add(write.row.id);
-        this.usageOrder.push({ row: write.row, isFrozen });
-        this.#usageSum = addUsage(this.#usageSum, write.row.usage);
+        this.#usageIds.add(write.id);
+        this.usageOrder.push(write);
+        this.#usageSum = addUsage(this.#usageSum, write.amounts);
         return;
-      case "set": {
-        const cell: Cell<Register> = { row: write.row, isFrozen };
-        this.registers(write.row.namespace).set(cell);
+      case "set":
+        this.registers(write.namespace).set(write);
         return;
-      }
       case "delete":
         this.registers(write.namespace).delete(write.key);
         this.#lastDelete = write;

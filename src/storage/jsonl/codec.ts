@@ -22,11 +22,18 @@
  * This file knows single lines; what holds between lines (order, ids, parents) is in `replay.ts`.
  */
 import { admitJson, NotJson } from "../../foundation/index.ts";
-import type { Entry, Register, RegisterNamespace, RegisterValues, UsageRow } from "../../model/index.ts";
+import type {
+  Entry,
+  Register,
+  RegisterNamespace,
+  RegisterValues,
+  UsageRow,
+  Write,
+} from "../../model/index.ts";
 import { entryFormIssue, isRecord, registerFormIssue, usageFormIssue } from "../admission.ts";
 import type { SessionMetadata } from "../contract.ts";
 import { metadataIssue } from "../creation.ts";
-import type { StoredWrite } from "../stored-write.ts";
+import { StoredEntry, StoredRegister, StoredUsage, type StoredWrite, storedDelete } from "../stored-write.ts";
 
 /** The version that every header of this format carries. */
 export const JSONL_FORMAT = 4;
@@ -78,11 +85,27 @@ export function encodeHeader(metadata: SessionMetadata): string {
   return `${JSON.stringify({ v: JSONL_FORMAT, kind: "header", ...metadata })}\n`;
 }
 
-/** The line of one transaction, with its LF: an object for one write, an array for several. */
-export function encodeLine(writes: readonly StoredWrite[]): string {
+/** A transaction as it goes into the file, and as it goes into the tables. */
+export interface EncodedTransaction {
+  /** With its LF: an object for one write, an array for several. */
+  readonly line: string;
+  /** Held as the text that is in the line. */
+  readonly stored: StoredWrite[];
+}
+
+/** The line of a transaction: seq from `firstSeq` on, one time (Unix ms) for all. Of the writes nothing is kept. */
+export function encodeTransaction(
+  writes: readonly Write[],
+  firstSeq: number,
+  timestamp: number,
+): EncodedTransaction {
+  const stored: StoredWrite[] = [];
   let text = "";
-  for (const write of writes) text += text === "" ? encodeWrite(write) : `,${encodeWrite(write)}`;
-  return writes.length === 1 ? `${text}\n` : `[${text}]\n`;
+  for (let index = 0; index < writes.length; index++) {
+    if (index > 0) text += ",";
+    text += encodeWrite(writes[index] as Write, firstSeq + index, timestamp, stored);
+  }
+  return { line: writes.length === 1 ? `${text}\n` : `[${text}]\n`, stored };
 }
 
 /** The metadata of a header line. @throws LineRefusal */
@@ -140,18 +163,29 @@ function inDomain<T>(value: T): T {
   }
 }
 
-function encodeWrite(write: StoredWrite): string {
+function encodeWrite(write: Write, seq: number, timestamp: number, stored: StoredWrite[]): string {
   switch (write.kind) {
-    case "entry":
-      return `{"kind":"entry",${JSON.stringify(write.row).slice(1)}`;
-    case "usage":
-      return `{"kind":"usage",${JSON.stringify(write.row).slice(1)}`;
-    case "set": {
-      const { seq, namespace, key, value } = write.row;
-      return `{"kind":"register","op":"set","seq":${seq},"namespace":"${namespace}","key":${JSON.stringify(key)},"value":${JSON.stringify(value)}}`;
+    case "entry": {
+      const text = JSON.stringify(write.entry);
+      stored.push(new StoredEntry(write.entry, seq, timestamp, { text }));
+      return `{"kind":"entry","seq":${seq},"timestamp":${timestamp},${text.slice(1)}`;
     }
-    case "delete":
-      return `{"kind":"register","op":"delete","seq":${write.seq},"namespace":"${write.namespace}","key":${JSON.stringify(write.key)}}`;
+    case "usage": {
+      const text = JSON.stringify(write.row);
+      stored.push(new StoredUsage(write.row, seq, { text }));
+      return `{"kind":"usage","seq":${seq},${text.slice(1)}`;
+    }
+    case "register": {
+      const { namespace, key } = write;
+      const place = `"seq":${seq},"namespace":"${namespace}","key":${JSON.stringify(key)}`;
+      if (write.op === "delete") {
+        stored.push(storedDelete(write, seq));
+        return `{"kind":"register","op":"delete",${place}}`;
+      }
+      const text = JSON.stringify(write.value);
+      stored.push(new StoredRegister(write, seq, { text }));
+      return `{"kind":"register","op":"set",${place},"value":${text}}`;
+    }
   }
 }
 
@@ -173,12 +207,14 @@ function decodeWrite(write: unknown): StoredWrite {
       if (!isTime(row.timestamp))
         throw malformed("the timestamp of an entry is a whole number from 0, Unix ms");
       refuseIssue(entryFormIssue(row));
-      return { kind: "entry", row: row as unknown as Entry };
+      const loose = row as unknown as Entry;
+      return new StoredEntry(loose, seq, loose.timestamp, { loose });
     }
     case "usage": {
       const { kind: _kind, ...row } = write;
       refuseIssue(usageFormIssue(row));
-      return { kind: "usage", row: row as unknown as UsageRow };
+      const loose = row as unknown as UsageRow;
+      return new StoredUsage(loose, seq, { loose });
     }
     case "register": {
       refuseIssue(registerFormIssue(write));
@@ -188,9 +224,14 @@ function decodeWrite(write: unknown): StoredWrite {
       if (countKeys(write) !== (isSet ? SET_KEY_COUNT : DELETE_KEY_COUNT)) {
         throw malformed(`a register ${write.op} has no keys beside those of the format`);
       }
-      if (!isSet) return { kind: "delete", namespace, key, seq };
-      const row: Register = { namespace, key, value: write.value as RegisterValues[RegisterNamespace], seq };
-      return { kind: "set", row };
+      if (!isSet) return storedDelete({ namespace, key }, seq);
+      const loose: Register = {
+        namespace,
+        key,
+        value: write.value as RegisterValues[RegisterNamespace],
+        seq,
+      };
+      return new StoredRegister(loose, seq, { loose });
     }
     default:
       throw malformed("the kind of a write is entry, usage or register");

@@ -4,8 +4,7 @@
  */
 import { type SessionMetadata, StorageFault } from "../contract.ts";
 import { admitMetadata, INITIAL_WRITES, SessionExists } from "../creation.ts";
-import { assignSeqs, type StoredWrite } from "../stored-write.ts";
-import { encodeHeader, encodeLine } from "./codec.ts";
+import { encodeHeader, encodeTransaction } from "./codec.ts";
 import { type FileSystem, hostFileSystem } from "./file-system.ts";
 
 /** Creates the file of a new session: header, and a lane `main` at the root (spec §2.8). @throws SessionExists, StorageFault */
@@ -16,21 +15,20 @@ export function createJsonlFile(
 ): void {
   const admitted = admitMetadata(metadata);
   if (exists(path, fileSystem)) throw new SessionExists(path);
-  writeJsonlFile(path, admitted, [assignSeqs(INITIAL_WRITES, 1, admitted.createdAt)], fileSystem);
+  writeJsonlFile(path, admitted, [encodeTransaction(INITIAL_WRITES, 1, admitted.createdAt).line], fileSystem);
 }
 
 /**
- * Puts a file with these transactions, one a line, in the place of `path`, whether or not there is one.
+ * Puts a file with these lines, each with its LF, in the place of `path`, whether or not there is one.
  * @throws StorageFault; the place is as it was then.
  */
 export function writeJsonlFile(
   path: string,
   metadata: SessionMetadata,
-  transactions: Iterable<readonly StoredWrite[]>,
+  lines: readonly string[],
   fileSystem: FileSystem,
 ): void {
-  let text = encodeHeader(metadata);
-  for (const writes of transactions) text += encodeLine(writes);
+  const text = encodeHeader(metadata) + lines.join("");
   const temporary = `${path}.new`;
   try {
     removeIfThere(temporary, fileSystem);

@@ -18,7 +18,7 @@
 import { isAscii, isUtf8 } from "node:buffer";
 import { Corruption } from "../../foundation/index.ts";
 import type { SessionMetadata } from "../contract.ts";
-import { type StoredWrite, seqOf } from "../stored-write.ts";
+import type { StoredWrite } from "../stored-write.ts";
 import { Tables } from "../tables.ts";
 import { assertInDomain, decodeHeader, decodeLine, LineRefusal, maySpellOutsideDomain } from "./codec.ts";
 
@@ -136,7 +136,7 @@ function replayLine(text: string, isSuspicious: boolean, progress: Progress): vo
 function applyLine(writes: readonly StoredWrite[], tables: Tables): void {
   let lineTimestamp: number | undefined;
   for (const write of writes) {
-    const seq = seqOf(write);
+    const { seq } = write;
     if (seq < tables.nextSeq) {
       throw new LineRefusal(
         "seq_not_rising",
@@ -144,7 +144,7 @@ function applyLine(writes: readonly StoredWrite[], tables: Tables): void {
       );
     }
     if (write.kind === "entry") {
-      const { id, parentId, timestamp } = write.row;
+      const { id, parentId, timestamp } = write;
       if (lineTimestamp !== undefined && timestamp !== lineTimestamp) {
         throw new LineRefusal(
           "timestamp_differs",
@@ -165,8 +165,8 @@ function applyLine(writes: readonly StoredWrite[], tables: Tables): void {
           `entry ${id} names the parent ${parentId}, which is not before it`,
         );
       }
-    } else if (write.kind === "usage") refuseKnownId(write.row.id, tables);
-    tables.applyOne(write, false);
+    } else if (write.kind === "usage") refuseKnownId(write.id, tables);
+    tables.applyOne(write);
   }
 }
 

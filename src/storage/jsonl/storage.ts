@@ -15,10 +15,12 @@
  * same file are not kept apart. Invariant 4 finds most such accidents; it is no lock.
  */
 import type { Clock } from "../../foundation/index.ts";
+import type { Transaction, Write } from "../../model/index.ts";
+import { inspectTransaction } from "../admission.ts";
 import { type SessionMetadata, StorageFault } from "../contract.ts";
 import type { StoredWrite } from "../stored-write.ts";
 import { TableStorage } from "../table-storage.ts";
-import { encodeLine } from "./codec.ts";
+import { encodeTransaction } from "./codec.ts";
 import { createJsonlFile } from "./creation.ts";
 import { type FileSystem, hostFileSystem, readWhole } from "./file-system.ts";
 import { type Replayed, replay, type TornTail } from "./replay.ts";
@@ -74,9 +76,14 @@ export class JsonlStorage extends TableStorage {
     return this.#tornTail;
   }
 
-  protected override persist(writes: readonly StoredWrite[]): void {
+  protected override admit(transaction: Transaction): readonly Write[] {
+    return inspectTransaction(transaction);
+  }
+
+  protected override persist(writes: readonly Write[], firstSeq: number, timestamp: number): StoredWrite[] {
     this.#assertUntouched();
-    const length = this.#encode(encodeLine(writes));
+    const { line, stored } = encodeTransaction(writes, firstSeq, timestamp);
+    const length = this.#toBytes(line);
     try {
       if (this.#tornTail !== undefined) this.#cutOff();
       const written = this.#fileSystem.write(this.#file, this.#scratch, 0, length, this.#committedBytes);
@@ -85,6 +92,7 @@ export class JsonlStorage extends TableStorage {
       throw this.#afterFailure(cause);
     }
     this.#committedBytes += length;
+    return stored;
   }
 
   protected override release(): void {
@@ -111,11 +119,10 @@ export class JsonlStorage extends TableStorage {
   }
 
   /** The bytes of a line, in the scratch buffer, which is kept from commit to commit. Returns their count. */
-  #encode(line: string): number {
+  #toBytes(line: string): number {
     const bytesMax = line.length * 3;
     if (bytesMax > this.#scratch.length) this.#scratch = Buffer.allocUnsafe(bytesMax);
-    const length = this.#scratch.write(line, 0);
-    return length;
+    return this.#scratch.write(line, 0);
   }
 
   #cutOff(): void {

@@ -10,7 +10,7 @@ import type { SessionMetadata } from "../contract.ts";
 import { admitMetadata, INITIAL_WRITES } from "../creation.ts";
 import type { SessionDump } from "../dump.ts";
 import { dumpOf } from "../queries.ts";
-import { assignSeqs } from "../stored-write.ts";
+import { storeAdmitted } from "../stored-write.ts";
 import { Tables } from "../tables.ts";
 
 /** What a `MemoryStorage` keeps its session on. */
@@ -28,7 +28,7 @@ export class MemoryDisk {
   static create(metadata: SessionMetadata): MemoryDisk {
     const admitted = admitMetadata(metadata);
     const tables = new Tables();
-    tables.apply(assignSeqs(INITIAL_WRITES, 1, admitted.createdAt), true);
+    tables.apply(storeAdmitted(INITIAL_WRITES, 1, admitted.createdAt));
     return new MemoryDisk(admitted, tables);
   }
 

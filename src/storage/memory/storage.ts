@@ -3,6 +3,9 @@
  * store that dies loses what it had not committed and nothing more.
  */
 import type { Clock } from "../../foundation/index.ts";
+import type { Transaction, Write } from "../../model/index.ts";
+import { admitTransaction } from "../admission.ts";
+import { type StoredWrite, storeAdmitted } from "../stored-write.ts";
 import { TableStorage } from "../table-storage.ts";
 import type { MemoryDisk } from "./disk.ts";
 
@@ -18,8 +21,13 @@ export class MemoryStorage extends TableStorage {
     super(disk.metadata, disk.tables, clock);
   }
 
-  protected override persist(): void {
-    // The tables are the medium: applying is persisting.
+  protected override admit(transaction: Transaction): readonly Write[] {
+    return admitTransaction(transaction);
+  }
+
+  /** The tables are the medium: applying is persisting. */
+  protected override persist(writes: readonly Write[], firstSeq: number, timestamp: number): StoredWrite[] {
+    return storeAdmitted(writes, firstSeq, timestamp);
   }
 
   protected override release(): void {
