@@ -17,6 +17,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
+import { startAll } from "../checkers/index.ts";
 import { stopsIn } from "../faults/index.ts";
 import type { Boot, Disk, Incarnation, Subject, TornDisk } from "../subject/index.ts";
 
@@ -85,13 +86,7 @@ export function notebook(id: string, flaw: (line: string) => string = (line) => 
       const text = readFileSync((disk as NotebookDisk).file, "utf8");
       return { exact: text, canonical: text };
     },
-    judge: () => ({
-      observe: () => undefined,
-      fork: () => {
-        throw new Error("the notebook has no checkers");
-      },
-      finish: () => [],
-    }),
+    judge: () => startAll([], undefined),
     expect: async ({ uninterrupted }) => ({ canonical: uninterrupted.canonical, demands: [] }),
   };
 }
