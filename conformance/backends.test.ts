@@ -2,18 +2,21 @@
 import { describe, expect, it } from "vitest";
 import { jsonlBackend, jsonlBackendInDoubt } from "./backends/jsonl.ts";
 import { memoryBackend } from "./backends/memory.ts";
+import { sqliteBackend, sqliteBackendInDoubt } from "./backends/sqlite.ts";
 import { createStorageConformance } from "./index.ts";
 import { registerConformance } from "./vitest.ts";
 
-for (const factory of [memoryBackend, jsonlBackend]) {
+for (const factory of [memoryBackend, jsonlBackend, sqliteBackend]) {
   describe(factory.name, () => registerConformance(createStorageConformance(factory)));
 }
 
-describe(jsonlBackendInDoubt.name, () => {
-  // It differs from the one above in nothing but how a commit fails.
-  const cases = createStorageConformance(jsonlBackendInDoubt);
-  registerConformance(cases.filter(({ group, name }) => group === "failing" && name.includes("fail")));
-});
+for (const factory of [jsonlBackendInDoubt, sqliteBackendInDoubt]) {
+  describe(factory.name, () => {
+    // It differs from the one above in nothing but how a commit fails.
+    const cases = createStorageConformance(factory);
+    registerConformance(cases.filter(({ group, name }) => group === "failing" && name.includes("fail")));
+  });
+}
 
 describe("the storage suite", () => {
   const cases = createStorageConformance(memoryBackend);
