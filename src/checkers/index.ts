@@ -1,7 +1,9 @@
 /** `checkers`: one promise a file. `judge.ts` puts those over a timeline together. */
 
+export { type AgreementQuestion, disagreements } from "./agreement.ts";
 export { renameIds, sortedJson, viewOf } from "./canonical-view.ts";
 export { type Checker, type CheckerRun, startAll, type Violation } from "./checker.ts";
+export { compareViews, describeDifference, type ViewDifference } from "./compare-views.ts";
 export type {
   Downtime,
   RecoveryExpectation,
@@ -11,6 +13,7 @@ export type {
   ViewReading,
 } from "./contract.ts";
 export { type HarnessCommit, harnessCommitOf } from "./harness-commit.ts";
+export { HARNESS_CHECKS, type HarnessJudgeContext, startHarnessJudge } from "./judge.ts";
 export { CATALOGUE } from "./rows/catalogue.ts";
 export {
   complaintOf,

@@ -46,15 +46,15 @@ export class StoreModel {
 
   private constructor() {}
 
-  /** A session as a repository creates it: lane `main` at the root, idle and not yet configured (spec §2.8). */
+  /** A session as a repository creates it: lane `main` at the root, idle and not yet configured; seq 1 and 2 (spec §2.8). */
   static fresh(): StoreModel {
     const model = new StoreModel();
-    model.#set({ namespace: "lane.leaf", key: "main", value: null, seq: 0 });
+    model.#set({ namespace: "lane.leaf", key: "main", value: null, seq: 1 });
     model.#set({
       namespace: "lane.state",
       key: "main",
       value: { currentOperationId: null, pendingNextRun: [] },
-      seq: 0,
+      seq: 2,
     });
     return model;
   }
@@ -120,19 +120,20 @@ export class StoreModel {
       const seq = result.seqs[index] ?? result.firstSeq + index;
       this.#seen(seq, result.timestamp);
       if (write.kind === "entry") {
-        const entry: Entry = { ...write.entry, seq, timestamp: result.timestamp };
+        // Frozen rows keep the text that a view made of them.
+        const entry: Entry = Object.freeze({ ...write.entry, seq, timestamp: result.timestamp });
         this.#entries.set(entry.id, entry);
         this.#intents.delete(entry.id);
         if (entry.type === "message") {
           this.#stats = { ...this.#stats, messageCount: this.#stats.messageCount + 1 };
         }
       } else if (write.kind === "usage") {
-        this.#usage.set(write.row.id, { ...write.row, seq });
+        this.#usage.set(write.row.id, Object.freeze({ ...write.row, seq }));
         this.#stats = { ...this.#stats, usage: addUsage(this.#stats.usage, write.row.usage) };
       } else if (write.op === "set") {
         // The pair of namespace and value comes from one write, so it is a register of that namespace.
         const { namespace, key, value } = write;
-        this.#set({ namespace, key, value, seq } as Register);
+        this.#set(Object.freeze({ namespace, key, value, seq }) as Register);
       } else {
         this.#registers.get(write.namespace)?.delete(write.key);
       }

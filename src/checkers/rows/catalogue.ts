@@ -4,6 +4,7 @@
 import { ACCEPTANCE_ROWS } from "./acceptance.ts";
 import { GENERATION_ROWS } from "./generation.ts";
 import { LANE_ROWS } from "./lane.ts";
+import { QUEUE_ROWS } from "./queues.ts";
 import type { Row } from "./row.ts";
 import { TERMINAL_ROWS } from "./terminal.ts";
 import { TOOL_ROWS } from "./tools.ts";
@@ -13,5 +14,6 @@ export const CATALOGUE: readonly Row[] = [
   ...ACCEPTANCE_ROWS,
   ...GENERATION_ROWS,
   ...TOOL_ROWS,
+  ...QUEUE_ROWS,
   ...TERMINAL_ROWS,
 ];

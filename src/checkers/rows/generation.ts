@@ -158,6 +158,12 @@ const isFreshId = (site: Site, id: string) =>
   site.model.entry(id) === undefined && site.model.usageRow(id) === undefined;
 
 const calls = (message: AssistantMessage) => callsIn(message).length;
+/** A `length` below the intended output limit is an overflow, and stored as an error (spec §3.7). */
+const isAccepted = ({ stopReason, usage: { output } }: AssistantMessage, site: Site) => {
+  if (stopReason !== "length") return stopReason === "toolUse" || stopReason === "stop";
+  const limit = generationOf(runBefore(site)).effect_pending?.intendedOutputLimit;
+  return limit !== undefined && output >= limit;
+};
 const isError = (message: AssistantMessage) => message.stopReason === "error";
 
 export const GENERATION_ROWS: readonly Row[] = [
@@ -219,8 +225,8 @@ export const GENERATION_ROWS: readonly Row[] = [
     from: ["assistant.effect_pending"],
     to: ["tools"],
     writes: [
-      ...settlement("a response with tool calls", (message) => {
-        return calls(message) > 0 && ["toolUse", "stop", "length"].includes(message.stopReason);
+      ...settlement("a response with tool calls", (message, site) => {
+        return calls(message) > 0 && isAccepted(message, site);
       }),
       state,
     ],
@@ -240,8 +246,8 @@ export const GENERATION_ROWS: readonly Row[] = [
     from: ["assistant.effect_pending"],
     to: ["checkpoint"],
     writes: [
-      ...settlement("a response that stops without calls", (message) => {
-        return calls(message) === 0 && ["stop", "length"].includes(message.stopReason);
+      ...settlement("a response that stops without calls", (message, site) => {
+        return calls(message) === 0 && isAccepted(message, site);
       }),
       state,
     ],

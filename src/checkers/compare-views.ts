@@ -1,0 +1,96 @@
+/**
+ * The first difference of two views, readable; and the patterns that an expected view may hold.
+ *
+ * A pattern stands where the specification fixes what a value is and leaves its wording open. It is an object with one
+ * key: `{"$any": "text"}` a text that is not empty, `{"$any": "value"}` anything; a member whose pattern is
+ * `{"$any": "optional"}` may also be absent. No stored value looks like this: `$any` is no key of any durable shape.
+ */
+
+/** Where two values differ. */
+export interface ViewDifference {
+  /** JSON pointer from the root of the view. */
+  readonly pointer: string;
+  /** As JSON, shortened; `absent` if there is no such member. */
+  readonly expected: string;
+  readonly found: string;
+}
+
+/** A pattern of the header. */
+export type Pattern = { readonly $any: "text" | "value" | "optional" };
+
+/** Compares two canonical texts. Undefined if `found` is what `expected` demands. */
+export function compareViews(expected: string, found: string): ViewDifference | undefined {
+  if (expected === found) return undefined;
+  return firstDifference(JSON.parse(expected), JSON.parse(found));
+}
+
+/** A difference as one sentence. */
+export function describeDifference({ pointer, expected, found }: ViewDifference): string {
+  return `at ${pointer === "" ? "the root" : pointer}: expected ${expected}, found ${found}`;
+}
+
+/** The first difference of two JSON values, in reading order of the expected one. */
+export function firstDifference(expected: unknown, found: unknown, pointer = ""): ViewDifference | undefined {
+  const pattern = patternOf(expected);
+  if (pattern !== undefined)
+    return matches(pattern, found) ? undefined : difference(pointer, expected, found);
+  if (Array.isArray(expected)) {
+    if (!Array.isArray(found)) return difference(pointer, expected, found);
+    const length = Math.max(expected.length, found.length);
+    for (let index = 0; index < length; index++) {
+      const item = firstDifference(expected[index], found[index], `${pointer}/${index}`);
+      if (item !== undefined) return item;
+    }
+    return undefined;
+  }
+  if (!isRecord(expected) || !isRecord(found)) {
+    return Object.is(expected, found) ? undefined : difference(pointer, expected, found);
+  }
+  for (const key of Object.keys(expected)) {
+    const member = firstDifference(expected[key], found[key], `${pointer}/${escapeKey(key)}`);
+    if (member !== undefined) return member;
+  }
+  const extra = Object.keys(found).find((key) => !Object.hasOwn(expected, key));
+  return extra === undefined
+    ? undefined
+    : difference(`${pointer}/${escapeKey(extra)}`, undefined, found[extra]);
+}
+
+function patternOf(value: unknown): Pattern["$any"] | undefined {
+  if (!isRecord(value)) return undefined;
+  const { $any } = value;
+  return $any === "text" || $any === "value" || $any === "optional" ? $any : undefined;
+}
+
+function matches(pattern: Pattern["$any"], found: unknown): boolean {
+  switch (pattern) {
+    case "text":
+      return typeof found === "string" && found !== "";
+    case "value":
+      return found !== undefined;
+    case "optional":
+      return true;
+  }
+}
+
+function difference(pointer: string, expected: unknown, found: unknown): ViewDifference {
+  return { pointer, expected: shortened(expected), found: shortened(found) };
+}
+
+const TEXT_LENGTH_MAX = 300;
+
+function shortened(value: unknown): string {
+  if (value === undefined) return "absent";
+  const text = JSON.stringify(value) ?? "absent";
+  return text.length <= TEXT_LENGTH_MAX
+    ? text
+    : `${text.slice(0, TEXT_LENGTH_MAX)}… (${text.length} characters)`;
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function escapeKey(key: string): string {
+  return key.replaceAll("~", "~0").replaceAll("/", "~1");
+}

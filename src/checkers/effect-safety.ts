@@ -1,0 +1,215 @@
+/**
+ * Effect safety: nothing happens outside that the session had not written down first, and nothing that must not be
+ * repeated is.
+ *
+ * Terms. *Intent*: the durable state that lets an effect start: an assistant generation, a poll or a summary request in
+ * `effect_pending`, a tool call in `effect_pending` with its stored arguments. *Lost*: the intent is of an earlier life.
+ *
+ * Checks, at the moment at which an effect happens in the world.
+ * 1. A request has an intent of this life that no request has used; a lost intent is never requested again.
+ * 2. A step is requested at most as often as its captured policy allows, and the attempt is within it.
+ * 3. A tool call has an intent, and runs with exactly the stored arguments.
+ * 4. A `never` call runs at most once, over all lives; a `safe` one at most once in each life.
+ * 5. What the intent declares of a tool's replay is what the tool declares.
+ * 6. Nothing starts while a cancellation is durable.
+ *
+ * Does not check: that an intent is followed by its effect (a crash may fall between), whether a tool that calls itself
+ * `safe` is (`replay-check` measures that), and hooks, which are idempotent by contract.
+ */
+
+import type { BillRow, EffectRow, Scenario } from "../faults/index.ts";
+import { canonicalJson } from "../foundation/index.ts";
+import type { OperationState, ToolCall, ToolCallContent } from "../model/index.ts";
+import type { HarnessCheck, HarnessCheckRun, ObservedCommit, OtherEvent, Report } from "./harness-check.ts";
+import { assistantIn, callsIn, decisionOf } from "./rows/site.ts";
+import { toolArgsKey } from "./rows/tools.ts";
+import { type StoreModel, summaryAttemptId } from "./store-model.ts";
+
+export const effectSafety: HarnessCheck = {
+  name: "effect-safety",
+  promise:
+    "no effect before its durable intent, none after its settlement, and none again that must not be repeated",
+  doesNotCheck: "whether intents are followed by effects, and whether tools that declare themselves safe are",
+  start: (scenario) => new EffectSafetyRun(scenario),
+};
+
+class EffectSafetyRun implements HarnessCheckRun {
+  readonly #scenario: Scenario;
+  /** Requests by intent, and by step. */
+  readonly #requests: Map<string, number>;
+  /** Executions by reserved result id: over all lives, and in which life the last one was. */
+  readonly #executions: Map<string, { readonly count: number; readonly life: number }>;
+
+  constructor(scenario: Scenario, from?: EffectSafetyRun) {
+    this.#scenario = scenario;
+    this.#requests = new Map(from === undefined ? [] : from.#requests);
+    this.#executions = new Map(from === undefined ? [] : from.#executions);
+  }
+
+  fork(): EffectSafetyRun {
+    return new EffectSafetyRun(this.#scenario, this);
+  }
+
+  before({ writes }: ObservedCommit, model: StoreModel, report: Report): void {
+    for (const write of writes) {
+      if (write.kind !== "register" || write.op !== "set" || write.namespace !== "op.state") continue;
+      this.#checkDeclarations(write.value, model, report);
+    }
+  }
+
+  event(event: OtherEvent, model: StoreModel, report: Report): void {
+    if (event.kind !== "effect") return;
+    if (event.row.kind === "request") this.#request(event.row, model, report);
+    else this.#execute(event.row, model, report);
+  }
+
+  #request(row: BillRow, model: StoreModel, report: Report): void {
+    const what = `request ${row.ask} of turn ${row.turn}`;
+    const intents = model.registers("op.state").flatMap(({ value }) => requestIntents(value));
+    const intent = intents.find(({ id }) => !this.#requests.has(id)) ?? intents[0];
+    if (intent === undefined) {
+      report("request without an intent", `${what} was sent, and no operation has a durable request intent`);
+      return;
+    }
+    const count = (this.#requests.get(intent.id) ?? 0) + 1;
+    this.#requests.set(intent.id, count);
+    if (model.isFromEarlierLife(intent.lifeId)) {
+      report("request under a lost intent", `${what} was sent under an intent of an earlier life`);
+    } else if (count > 1) {
+      report("request twice under one intent", `${what} was sent for the ${count}th time under one intent`);
+    }
+    if (intent.isCancelled)
+      report("request after a cancellation", `${what} was sent after a durable cancellation`);
+    if (intent.maxRequests === undefined) return;
+    const ofStep = (this.#requests.get(intent.stepId) ?? 0) + 1;
+    this.#requests.set(intent.stepId, ofStep);
+    if (ofStep > intent.maxRequests) {
+      report(
+        "more requests than the captured policy allows",
+        `${what} is the ${ofStep}th of its step, whose policy allows ${intent.maxRequests}`,
+      );
+    }
+  }
+
+  #execute(row: EffectRow, model: StoreModel, report: Report): void {
+    const what = `${row.tool} (${row.callId})`;
+    const call = callIntents(model).find(
+      ({ source }) => source.id === row.callId && source.name === row.tool,
+    );
+    if (call === undefined) {
+      report("tool call without an intent", `${what} ran, and no open batch has such a call`);
+      return;
+    }
+    if (call.call.status !== "effect_pending") {
+      const when = call.call.status === "planned" ? "before its intent" : "after its settlement";
+      report(`tool call ${when}`, `${what} ran ${when}: the call is ${call.call.status}`);
+    }
+    const stored = model.value("op.tool_args", call.argsKey);
+    const storedText = stored === undefined ? undefined : canonicalJson(stored);
+    if (call.call.status === "effect_pending" && storedText !== row.argumentsText) {
+      report(
+        "tool call with other arguments than the stored ones",
+        `${what} ran with ${row.argumentsText}; stored are ${storedText ?? "none"}`,
+      );
+    }
+    if (call.isCancelled)
+      report("tool call after a cancellation", `${what} ran after a durable cancellation`);
+    const earlier = this.#executions.get(call.call.resultEntryId);
+    this.#executions.set(call.call.resultEntryId, { count: (earlier?.count ?? 0) + 1, life: model.life });
+    if (earlier === undefined) {
+      if (model.isFromEarlierLife(call.call.resultEntryId) && this.#isNever(call.call, row.tool)) {
+        report("never call started under a lost intent", `${what} ran under an intent of an earlier life`);
+      }
+      return;
+    }
+    if (this.#isNever(call.call, row.tool)) {
+      report("never call twice", `${what} is never to be run again, and ran ${earlier.count + 1} times`);
+    } else if (earlier.life === model.life) {
+      report("safe call twice in one life", `${what} ran twice in life ${model.life}`);
+    }
+  }
+
+  #isNever(call: ToolCall, tool: string): boolean {
+    return (call.status === "effect_pending" && call.replay === "never") || this.#declared(tool) === "never";
+  }
+
+  #declared(tool: string): "never" | "safe" | undefined {
+    return this.#scenario.tools.find(({ name }) => name === tool)?.replay;
+  }
+
+  #checkDeclarations(state: OperationState, model: StoreModel, report: Report): void {
+    if (state.kind !== "run" || state.phase.kind !== "tools") return;
+    const source = callsIn(assistantIn(model.entry(state.phase.batch.assistantEntryId)));
+    state.phase.batch.calls.forEach((call, index) => {
+      const name = source[index]?.name;
+      if (call.status !== "effect_pending" || name === undefined) return;
+      const declared = this.#declared(name);
+      if (declared === undefined || declared === call.replay) return;
+      report(
+        "intent with another replay than the tool declares",
+        `${name} declares ${declared}, its durable intent says ${call.replay}`,
+      );
+    });
+  }
+}
+
+/** A durable permission to send one request. */
+interface RequestIntent {
+  readonly id: string;
+  /** The id by which the model knows the life of the intent. */
+  readonly lifeId: string;
+  readonly stepId: string;
+  /** Absent where there is no cap. */
+  readonly maxRequests: number | undefined;
+  readonly isCancelled: boolean;
+}
+
+function requestIntents(state: OperationState): readonly RequestIntent[] {
+  const isCancelled = state.control.status === "cancel_requested";
+  if (state.kind === "run" && state.phase.kind === "assistant") {
+    const { generation } = state.phase;
+    if (generation.status !== "effect_pending") return [];
+    const { stepId, retryPolicy } = generation.context;
+    const id = generation.responseEntryId;
+    return [{ id, lifeId: id, stepId, maxRequests: retryPolicy.maxAttempts, isCancelled }];
+  }
+  if (state.kind === "run" && state.phase.kind === "deferred") {
+    const { deferred } = state.phase;
+    if (deferred.status !== "effect_pending") return [];
+    const id = deferred.responseEntryId;
+    // Polls have no cap (spec §4.5).
+    return [{ id, lifeId: id, stepId: deferred.stepId, maxRequests: undefined, isCancelled }];
+  }
+  const decision = decisionOf(state);
+  if (decision?.status !== "generating" || decision.generation.status !== "effect_pending") return [];
+  const { request, attempt, context } = decision.generation;
+  if (request === undefined) return [];
+  const lifeId = summaryAttemptId(decision.taskId, attempt);
+  // One attempt makes one or two nested requests (spec §3.2).
+  const maxRequests = context.retryPolicy.maxAttempts * 2;
+  return [{ id: request.usageId, lifeId, stepId: decision.taskId, maxRequests, isCancelled }];
+}
+
+interface CallIntent {
+  readonly call: ToolCall;
+  readonly source: ToolCallContent;
+  readonly argsKey: string;
+  readonly isCancelled: boolean;
+}
+
+/** The calls of all open batches, those that may run first. */
+function callIntents(model: StoreModel): readonly CallIntent[] {
+  const calls = model.registers("op.state").flatMap(({ key, value }): CallIntent[] => {
+    if (value.kind !== "run" || value.phase.kind !== "tools") return [];
+    const { batch } = value.phase;
+    const source = callsIn(assistantIn(model.entry(batch.assistantEntryId)));
+    return batch.calls.flatMap((call, index) => {
+      const asked = source[index];
+      if (asked === undefined) return [];
+      const argsKey = toolArgsKey(key, batch.turnId, call.sourceIndex);
+      return [{ call, source: asked, argsKey, isCancelled: value.control.status === "cancel_requested" }];
+    });
+  });
+  const isPending = ({ call }: CallIntent) => call.status === "effect_pending";
+  return [...calls.filter(isPending), ...calls.filter((call) => !isPending(call))];
+}

@@ -1,0 +1,18 @@
+/**
+ * An invariant of the specification's list (spec §9.1), as a check of one transaction: before it is folded, or after.
+ */
+import type { ObservedCommit } from "../harness-check.ts";
+import type { StoreModel } from "../store-model.ts";
+
+/** Says how the invariant is broken: in the signature without ids, and for a reader. */
+export type Breaks = (how: string, message: string) => void;
+
+/** One numbered invariant. Its checks cost by the transaction, never by the session. */
+export interface Invariant {
+  readonly number: number;
+  readonly says: string;
+  /** The model does not hold the commit yet. */
+  readonly before?: (commit: ObservedCommit, model: StoreModel, breaks: Breaks) => void;
+  /** The model holds the commit. */
+  readonly after?: (commit: ObservedCommit, model: StoreModel, breaks: Breaks) => void;
+}

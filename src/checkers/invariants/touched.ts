@@ -1,0 +1,59 @@
+/**
+ * What a transaction touches: the lanes and operations whose invariants it may have broken.
+ */
+import type { RegisterNamespace, RegisterValues, Write } from "../../model/index.ts";
+import type { StoreModel } from "../store-model.ts";
+
+/** Ids of operations that the transaction writes any register of. */
+export function touchedOperations(writes: readonly Write[]): ReadonlySet<string> {
+  const ids = new Set<string>();
+  for (const write of writes) {
+    if (write.kind !== "register") continue;
+    switch (write.namespace) {
+      case "op.meta":
+      case "op.state":
+        ids.add(write.key);
+        break;
+      case "op.tool_args":
+      case "op.preparation":
+        ids.add(write.key.slice(0, Math.max(0, write.key.indexOf(":"))));
+        break;
+      default:
+        break;
+    }
+  }
+  return ids;
+}
+
+/** Names of lanes that the transaction writes the state of. */
+export function touchedLanes(writes: readonly Write[]): ReadonlySet<string> {
+  const lanes = new Set<string>();
+  for (const write of writes) {
+    if (write.kind === "register" && write.namespace === "lane.state") lanes.add(write.key);
+  }
+  return lanes;
+}
+
+/** The values that the transaction sets in a namespace, in order. */
+export function setsOf<N extends RegisterNamespace>(
+  writes: readonly Write[],
+  namespace: N,
+): { readonly key: string; readonly value: RegisterValues[N] }[] {
+  return writes.flatMap((write) =>
+    write.kind === "register" && write.op === "set" && write.namespace === namespace
+      ? [{ key: write.key, value: write.value as RegisterValues[N] }]
+      : [],
+  );
+}
+
+/** The keys that the transaction deletes in a namespace. */
+export function deletesOf(writes: readonly Write[], namespace: RegisterNamespace): readonly string[] {
+  return writes.flatMap((write) =>
+    write.kind === "register" && write.op === "delete" && write.namespace === namespace ? [write.key] : [],
+  );
+}
+
+/** Whether a lane names the operation as its current one. */
+export function isOpen(operationId: string, model: StoreModel): boolean {
+  return model.registers("lane.state").some(({ value }) => value.currentOperationId === operationId);
+}

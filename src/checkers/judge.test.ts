@@ -1,0 +1,157 @@
+/** The judge passes right histories, whole and forked anywhere, and each of its checkers is needed. */
+import { describe, expect, it } from "vitest";
+import type { TimelineEvent } from "../faults/index.ts";
+import { HARNESS_CHECKS, startHarnessJudge } from "./judge.ts";
+import { History, twoTools, usageOf } from "./testing/history.ts";
+import { judged, SCENARIO } from "./testing/judging.ts";
+
+const planned = (options = {}) =>
+  new History(options)
+    .seed()
+    .prompt()
+    .ready()
+    .intent()
+    .request(0)
+    .settleTools([
+      { id: "call_1", name: "free" },
+      { id: "call_2", name: "delete" },
+    ]);
+const pending = (options = {}) => new History(options).seed().prompt().ready().intent();
+
+const right: Record<string, () => History> = {
+  "two tools": () => twoTools(),
+  "two runs, one after the other": () => twoTools(twoTools().fork()),
+  "a retry": () =>
+    pending({ maxAttempts: 2 })
+      .request(0)
+      .settleRetry("overloaded", usageOf(10, 5))
+      .timer(1000)
+      .retryDue()
+      .intent()
+      .request(0, 2)
+      .settleFinish()
+      .completed(),
+  "a failure": () =>
+    pending().request(0).settleFailed("generation.settle.failed", "bad key", usageOf(10, 5)).failed(),
+  "a crash before the request": () =>
+    pending({ maxAttempts: 2 }).crash().retryUnknown().intent().request(0).settleFinish().completed(),
+  "a crash after the request, below the cap": () =>
+    pending({ maxAttempts: 2 })
+      .request(0)
+      .crash()
+      .retryUnknown()
+      .intent()
+      .request(0)
+      .settleFinish()
+      .completed(),
+  "a crash after the request, at the cap": () => pending().request(0).crash().settleSynthetic().failed(),
+  "a crash between runs": () => {
+    const history = twoTools().crash();
+    return history.prompt().ready().intent().request(0).settleFinish().completed();
+  },
+  "lost calls": () =>
+    planned()
+      .toolIntent(0, "safe")
+      .toolIntent(1, "never")
+      .execute("call_1", "free")
+      .execute("call_2", "delete")
+      .crash()
+      .execute("call_1", "free")
+      .toolSettle(0)
+      .toolInterrupted(1)
+      .ready()
+      .intent()
+      .request(1)
+      .settleFinish()
+      .completed(),
+  "calls that never start": () =>
+    planned().toolSynthetic(0).toolSynthetic(1).ready().intent().request(1).settleFinish().completed(),
+  "an abort during a request": () => pending().request(0).abort().settleAborted(usageOf(10, 5)).aborted(),
+};
+describe("the judge", () => {
+  it.each(Object.entries(right))("passes %s", (_, build) => {
+    expect(judged(build())).toEqual([]);
+  });
+
+  it("says the same when it is forked after every event", () => {
+    const history = twoTools().crash();
+    history.prompt().ready().intent().request(0).settleFinish().completed();
+    const end = { view: history.view(), rows: history.rows, cuts: [] };
+    let judge = startHarnessJudge({ scenario: SCENARIO, off: [] });
+    for (const event of history.events) {
+      const abandoned = judge;
+      judge = judge.fork() as typeof judge;
+      // What the abandoned one sees after the fork is its own.
+      abandoned.observe({
+        kind: "effect",
+        boundary: { kind: "effect", label: "x", occurrence: 1 },
+        row: strayRow,
+      });
+      judge.observe(event);
+    }
+    expect(judge.finish(end)).toEqual([]);
+  });
+
+  it("says each defect once", () => {
+    const history = pending();
+    history.request(0).request(0).request(0);
+    const found = judged(history, "effect-safety");
+    expect(found.map(({ signature }) => signature)).toEqual([
+      "request twice under one intent",
+      "more requests than the captured policy allows",
+    ]);
+  });
+
+  it("refuses the timeline of another system", () => {
+    const judge = startHarnessJudge({ scenario: SCENARIO, off: [] });
+    const foreign: TimelineEvent = {
+      kind: "commit",
+      boundary: { kind: "commit", label: "x", occurrence: 1 },
+      payload: { frames: [] },
+    };
+    expect(() => judge.observe(foreign)).toThrow(/another system/);
+  });
+
+  describe("with a failed transaction", () => {
+    const failing = (isStored: boolean) => {
+      const history = pending({ maxAttempts: 2 }).request(0);
+      const before = history.fork();
+      history.settleFinish();
+      const step = history.steps.at(-1);
+      const event: TimelineEvent = {
+        kind: "commit-failed",
+        boundary: { kind: "commit", label: "generation.settle.finish", occurrence: 1 },
+        payload: { writes: step?.writes },
+        error: "StorageFault: no space",
+      };
+      const after = isStored ? history : before;
+      after.events.splice(step?.at ?? 0, isStored ? 1 : 0, event);
+      return after;
+    };
+
+    it("passes a session that goes on without it", () => {
+      const history = failing(false).crash().retryUnknown().intent().request(0).settleFinish().completed();
+      expect(judged(history)).toEqual([]);
+    });
+
+    it("passes a session that goes on with it, because the seqs leave room for it", () => {
+      expect(judged(failing(true).crash().completed())).toEqual([]);
+    });
+
+    it("passes either end if nothing follows", () => {
+      expect(judged(failing(true))).toEqual([]);
+      expect(judged(failing(false))).toEqual([]);
+    });
+  });
+
+  it("has a name, a promise and a limit for every checker", () => {
+    const names = HARNESS_CHECKS.map(({ name }) => name);
+    expect(new Set(names).size).toBe(names.length);
+    for (const { promise, doesNotCheck } of HARNESS_CHECKS) {
+      expect(promise.length).toBeGreaterThan(20);
+      expect(doesNotCheck.length).toBeGreaterThan(20);
+    }
+  });
+});
+
+const strayRow = { kind: "tool" as const, tool: "stray", callId: "stray", argumentsText: "{}" };

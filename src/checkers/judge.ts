@@ -1,0 +1,123 @@
+/**
+ * The judge of the harness: folds the timeline once, names each commit by its row, and tells every checker.
+ *
+ * A transaction that failed may be stored all the same. So from then on two judges look on, one for either case. The
+ * one that takes it for stored gives up when a later sequence number leaves no room for the failed writes; otherwise
+ * the one that finds less broken at the end was right.
+ *
+ * Of one defect it says the first sight only: the same checker, the same signature.
+ */
+import type { Boundary, Scenario, TimelineEvent } from "../faults/index.ts";
+import type { Write } from "../model/index.ts";
+import type { CheckerRun, Violation } from "./checker.ts";
+import type { RunEnd } from "./contract.ts";
+import { effectSafety } from "./effect-safety.ts";
+import type { HarnessCheck, HarnessCheckRun, Report } from "./harness-check.ts";
+import { failedWritesOf, type HarnessCommit, harnessCommitOf } from "./harness-commit.ts";
+import { invariants } from "./invariants/index.ts";
+import { ledgerConservation } from "./ledger-conservation.ts";
+import { recognise } from "./rows/recognise.ts";
+import { rowConformance } from "./rows/row-conformance.ts";
+import { StoreModel } from "./store-model.ts";
+import { storedState } from "./stored-state.ts";
+
+/** The checkers over the harness's timeline, in the order in which they speak. */
+export const HARNESS_CHECKS: readonly HarnessCheck[] = [
+  rowConformance,
+  invariants,
+  effectSafety,
+  ledgerConservation,
+  storedState,
+];
+
+/** What the judge is told before the run. */
+export interface HarnessJudgeContext {
+  readonly scenario: Scenario;
+  /** Names of checkers that are switched off; for showing that each is needed. */
+  readonly off: readonly string[];
+}
+
+/** Opens a run of every checker of the harness that is not switched off. */
+export function startHarnessJudge({ scenario, off }: HarnessJudgeContext): CheckerRun<RunEnd> {
+  const checks = HARNESS_CHECKS.filter(({ name }) => !off.includes(name));
+  const benches = checks.map(({ name, start }) => ({ name, run: start(scenario) }));
+  return new HarnessJudge(benches, StoreModel.fresh(), []);
+}
+
+interface Bench {
+  readonly name: string;
+  readonly run: HarnessCheckRun;
+}
+
+class HarnessJudge implements CheckerRun<RunEnd> {
+  readonly #benches: readonly Bench[];
+  readonly #model: StoreModel;
+  readonly #violations: Violation[];
+  /** The judge that takes the last failed transaction for stored. */
+  #stored: HarnessJudge | undefined;
+
+  constructor(benches: readonly Bench[], model: StoreModel, violations: readonly Violation[]) {
+    this.#benches = benches;
+    this.#model = model;
+    this.#violations = [...violations];
+  }
+
+  get lastSeq(): number {
+    return this.#model.lastSeq ?? 0;
+  }
+
+  observe(event: TimelineEvent): void {
+    if (event.kind === "commit") {
+      const commit = harnessCommitOf(event.payload);
+      const stored = this.#stored;
+      if (stored !== undefined && commit.result.firstSeq <= stored.lastSeq) this.#stored = undefined;
+      this.#stored?.observe(event);
+      this.#commit(event.boundary, commit);
+      return;
+    }
+    this.#stored?.observe(event);
+    this.#model.observe(event);
+    for (const { name, run } of this.#benches) run.event?.(event, this.#model, this.#reportAs(name));
+    if (event.kind === "commit-failed") {
+      this.#stored = this.fork();
+      this.#stored.#assume(event.boundary, failedWritesOf(event.payload));
+    }
+  }
+
+  fork(): HarnessJudge {
+    const benches = this.#benches.map(({ name, run }) => ({ name, run: run.fork() }));
+    const copy = new HarnessJudge(benches, this.#model.fork(), this.#violations);
+    copy.#stored = this.#stored?.fork();
+    return copy;
+  }
+
+  finish(end: RunEnd): readonly Violation[] {
+    const stored = this.#stored?.finish(end);
+    for (const { name, run } of this.#benches) run.finish?.(end, this.#model, this.#reportAs(name));
+    return stored !== undefined && stored.length < this.#violations.length ? stored : this.#violations;
+  }
+
+  #commit(boundary: Boundary, payload: HarnessCommit): void {
+    const commit = { ...payload, boundary, found: recognise(payload.writes, this.#model) };
+    for (const { name, run } of this.#benches) run.before?.(commit, this.#model, this.#reportAs(name));
+    this.#model.apply(payload.writes, payload.result);
+    for (const { name, run } of this.#benches) run.after?.(commit, this.#model, this.#reportAs(name));
+  }
+
+  /** Takes a failed transaction for one that was confirmed. */
+  #assume(boundary: Boundary, writes: readonly Write[]): void {
+    const firstSeq = (this.#model.lastSeq ?? 0) + 1;
+    const seqs = writes.map((_, index) => firstSeq + index);
+    const result = { firstSeq, seqs, timestamp: this.#model.lastTimestamp ?? 0 };
+    const after = this.#model.fork();
+    after.apply(writes, result);
+    this.#commit(boundary, { writes, result, stats: after.stats });
+  }
+
+  #reportAs(checker: string): Report {
+    return (signature, message) => {
+      const isKnown = this.#violations.some((old) => old.checker === checker && old.signature === signature);
+      if (!isKnown) this.#violations.push({ checker, signature, message });
+    };
+  }
+}

@@ -1,0 +1,21 @@
+/**
+ * Row conformance as a checker: every transaction is exactly one row of the specification's tables.
+ *
+ * Checks: the set and the order of writes, the state before and after, and that a commit was announced under the name
+ * of its row. Does not check: timing, wording, the world; `recognise.ts` says more.
+ */
+import type { HarnessCheck, HarnessCheckRun } from "../harness-check.ts";
+
+export const rowConformance: HarnessCheck = {
+  name: "row-conformance",
+  promise: "every transaction is exactly one row of the specification's tables, in its order of writes",
+  doesNotCheck: "times, the wording of messages, and what the world did",
+  start: () => run,
+};
+
+const run: HarnessCheckRun = {
+  before: ({ found }, _model, report) => {
+    if (!found.ok) report(found.signature, found.message);
+  },
+  fork: () => run,
+};
