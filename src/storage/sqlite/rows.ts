@@ -27,9 +27,9 @@ export const STRUCTURE_COLUMNS = "id, parent_id, seq, type, custom_type, timesta
 export const USAGE_COLUMNS = "id, seq, entry_id, adjustment, usage, details";
 export const REGISTER_COLUMNS = "key, seq, value";
 
-/** The payload of an entry: everything but its placement, which has columns of its own. */
-export function encodePayload(entry: EntryDraft): string {
-  const { id, parentId, type, ...rest } = entry;
+/** The payload of an entry, drafted or stored: everything but its placement, which has columns of its own. */
+export function encodePayload(entry: EntryDraft | Entry): string {
+  const { id, parentId, type, seq, timestamp, ...rest } = entry as Entry;
   if (type !== "custom") return JSON.stringify(rest);
   const { customType, ...payload } = rest as { customType?: string };
   return JSON.stringify(payload);

@@ -83,10 +83,12 @@ export function watchingDriver() {
 /** A driver whose statements fail with a code while `failures` names their SQL. */
 export function failingDriver() {
   const failures = new Map<string, string>();
+  const seen = new Set<string>();
   const connect: Connect = (filename, options) => {
     const database = new Database(filename, options);
     const prepare = database.prepare.bind(database);
     database.prepare = ((sql: string) => {
+      seen.add(sql);
       const statement = prepare(sql);
       const run = statement.run.bind(statement);
       statement.run = (...parameters: unknown[]) => {
@@ -98,5 +100,5 @@ export function failingDriver() {
     }) as typeof database.prepare;
     return database;
   };
-  return { connect, failures };
+  return { connect, failures, prepared: () => [...seen] };
 }
