@@ -19,6 +19,7 @@ export { SessionExists } from "./creation.ts";
 export { byNamespaceThenSeq, type SessionDump } from "./dump.ts";
 export type { JsonlCorruptionReason } from "./jsonl/codec.ts";
 export { type FileStatus, type FileSystem, hostFileSystem, type OpenMode } from "./jsonl/file-system.ts";
+export { MemoryFiles } from "./jsonl/memory-files.ts";
 export { type JsonlSession, readJsonlSession } from "./jsonl/read.ts";
 export type { TornTail } from "./jsonl/replay.ts";
 export { JsonlStorage, type JsonlStorageOptions } from "./jsonl/storage.ts";

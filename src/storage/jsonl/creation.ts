@@ -40,7 +40,7 @@ export function writeJsonlFile(
     } catch {
       // The first failure is the one to report; a file under the other name does no harm.
     }
-    throw new StorageFault(`${path} could not be written; what stood there is unchanged`, cause, true);
+    throw new StorageFault(`${path} could not be written; nothing half-made stands there`, cause, true);
   }
 }
 

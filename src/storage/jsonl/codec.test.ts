@@ -1,0 +1,117 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { zeroUsage } from "../../model/index.ts";
+import type { StoredWrite } from "../stored-write.ts";
+import {
+  assertInDomain,
+  decodeHeader,
+  decodeLine,
+  encodeHeader,
+  encodeTransaction,
+  LineRefusal,
+  maySpellOutsideDomain,
+} from "./codec.ts";
+import { METADATA, messageOf, settlementOf } from "./test-support.ts";
+
+const rowsOf = (writes: readonly StoredWrite[]) =>
+  writes.map((write) => (write.kind === "delete" ? { ...write } : write.row));
+
+describe("the lines of format 4", () => {
+  it("are a header that carries the metadata", () => {
+    expect(encodeHeader({ ...METADATA, cwd: "/work" })).toBe(
+      '{"v":4,"kind":"header","id":"s_1","createdAt":1000,"storageVersion":1,"cwd":"/work"}\n',
+    );
+  });
+
+  it("are an object for a transaction of one write", () => {
+    expect(encodeTransaction(messageOf("e_1", null, "a\u2028b").writes, 7, 2_000).line).toBe(
+      '{"kind":"entry","seq":7,"timestamp":2000,"type":"message","id":"e_1","parentId":null,' +
+        '"message":{"role":"user","content":"a\u2028b","timestamp":1}}\n',
+    );
+  });
+
+  it("are an array for a transaction of several writes, in their order", () => {
+    const usage = JSON.stringify(zeroUsage());
+    expect(encodeTransaction(settlementOf("e_2", "e_1", "x").writes, 8, 2_001).line).toBe(
+      '[{"kind":"entry","seq":8,"timestamp":2001,"type":"message","id":"e_2","parentId":"e_1",' +
+        '"message":{"role":"user","content":"x","timestamp":1}},' +
+        `{"kind":"usage","seq":9,"id":"u_e_2","usage":${usage},"entryId":"e_2","adjustment":false},` +
+        '{"kind":"register","op":"set","seq":10,"namespace":"lane.leaf","key":"main","value":"e_2"},' +
+        '{"kind":"register","op":"delete","seq":11,"namespace":"fact.label","key":"gone"}]\n',
+    );
+  });
+
+  it("decode to the rows that were encoded", () => {
+    fc.assert(
+      fc.property(
+        fc.array(fc.string({ unit: "binary" }), { minLength: 1, maxLength: 4 }),
+        fc.jsonValue({ stringUnit: "binary" }).map((value) => JSON.parse(JSON.stringify(value)) as never),
+        (keys, value) => {
+          const writes = keys.map((key) => ({
+            kind: "register" as const,
+            op: "set" as const,
+            namespace: "fact.custom" as const,
+            key,
+            value,
+          }));
+          const { line, stored } = encodeTransaction(writes, 1, 5);
+          expect(line.indexOf("\n")).toBe(line.length - 1);
+          expect(rowsOf(decodeLine(line.slice(0, -1)))).toEqual(rowsOf(stored));
+          expect(rowsOf(stored)).toEqual(
+            writes.map(({ namespace, key }, index) => ({ namespace, key, value, seq: index + 1 })),
+          );
+        },
+      ),
+    );
+  });
+
+  it("keep metadata that this program does not know", () => {
+    const metadata = { ...METADATA, storeGeneration: 3 };
+    expect(decodeHeader(encodeHeader(metadata))).toEqual(metadata);
+  });
+});
+
+describe("the look for values outside the JSON domain", () => {
+  it.each([
+    ["1e999"],
+    ["-1E+999"],
+    ["-0"],
+    ["-0.0"],
+    ["-0e5"],
+    ["-1e-999"],
+    [`-0.${"0".repeat(400)}1`],
+    ["9".repeat(400)],
+    ['"\\ud800"'],
+    ['"\\uDC00x"'],
+    ['{"\\ud83dx":1}'],
+  ])("finds %s wherever it stands", (value) => {
+    for (const line of [`{"a":${value}}`, `[1,${value}]`, `[${value}]`, `{"a": ${value} }`]) {
+      expect(maySpellOutsideDomain(line)).toBe(true);
+      expect(() => assertInDomain(line)).toThrow(LineRefusal);
+    }
+  });
+
+  it("never misses a value that admission refuses", () => {
+    const number = fc.stringMatching(/^-?(0|[1-9]\d{0,3})(\.\d{1,3})?([eE][+-]?\d{1,3})?$/);
+    fc.assert(
+      fc.property(fc.array(number, { minLength: 1 }), fc.constantFrom(",", " , "), (numbers, comma) => {
+        const line = `[${numbers.join(comma)}]`;
+        const hasOutside = numbers.some((each) => {
+          const parsed = Number(each);
+          return !Number.isFinite(parsed) || Object.is(parsed, -0);
+        });
+        if (hasOutside) expect(maySpellOutsideDomain(line)).toBe(true);
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it("passes ordinary lines without a second look", () => {
+    const { line } = encodeTransaction(
+      settlementOf("0195c8d1-4e5a-7b31-8000-000000000000", null, "2024-05-01 -0").writes,
+      1,
+      2,
+    );
+    expect(maySpellOutsideDomain(line)).toBe(false);
+  });
+});
