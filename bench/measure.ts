@@ -1,0 +1,73 @@
+/**
+ * How the bench measures: a figure and its floor in the same run, alternating, the median of seven, and their ratio.
+ *
+ * Absolute times differ from machine to machine and from minute to minute; ratios within one run hardly do. A goal
+ * that is missed is printed as missed. Nothing here decides a test.
+ */
+import pc from "picocolors";
+
+/** One side of a comparison: prepares, untimed, and returns what is timed, which says how many units it did. */
+export type Work = () => Timed | Promise<Timed>;
+export type Timed = () => number | Promise<number>;
+
+/** A comparison, as it is printed. */
+export interface Comparison {
+  readonly name: string;
+  readonly ours: Work;
+  readonly floor: Work;
+  /** What the unit is called, e.g. "commit". */
+  readonly unit: string;
+  /** `ours` may take at most this many times the floor; or reach at least this share of its rate. */
+  readonly goal: { readonly timesMax: number } | { readonly rateShareMin: number };
+}
+
+const ROUNDS = 7;
+
+/** Measures a comparison and prints its line. Returns whether the goal was met. */
+export async function compare({ name, ours, floor, unit, goal }: Comparison): Promise<boolean> {
+  const ourTimes: number[] = [];
+  const floorTimes: number[] = [];
+  await once(ours);
+  await once(floor);
+  for (let round = 0; round < ROUNDS; round++) {
+    floorTimes.push(await once(floor));
+    ourTimes.push(await once(ours));
+  }
+  const our = median(ourTimes);
+  const base = median(floorTimes);
+  const ratio = our / base;
+  const isMet = "timesMax" in goal ? ratio <= goal.timesMax : 1 / ratio >= goal.rateShareMin;
+  const figures =
+    "timesMax" in goal
+      ? `${ratio.toFixed(2)} × (goal ≤ ${goal.timesMax})`
+      : `${(1 / ratio).toFixed(2)} of the floor's rate (goal ≥ ${goal.rateShareMin})`;
+  const detail =
+    "timesMax" in goal
+      ? `${micros(our)} against ${micros(base)} a ${unit}`
+      : `${rate(our)} against ${rate(base)} ${unit}s a second`;
+  const verdict = isMet ? pc.green("met   ") : pc.red("MISSED");
+  process.stdout.write(`${verdict} ${name.padEnd(58)} ${figures.padEnd(40)} ${pc.dim(detail)}\n`);
+  return isMet;
+}
+
+/** Microseconds for one unit. */
+async function once(work: Work): Promise<number> {
+  const timed = await work();
+  globalThis.gc?.();
+  const start = process.hrtime.bigint();
+  const units = await timed();
+  return Number(process.hrtime.bigint() - start) / 1000 / units;
+}
+
+function median(values: readonly number[]): number {
+  const sorted = [...values].sort((left, right) => left - right);
+  return sorted[Math.floor(sorted.length / 2)] ?? Number.NaN;
+}
+
+function micros(us: number): string {
+  return us >= 1000 ? `${(us / 1000).toFixed(1)} ms` : `${us.toFixed(2)} µs`;
+}
+
+function rate(us: number): string {
+  return Math.round(1e6 / us).toString();
+}

@@ -1,0 +1,29 @@
+/**
+ * The promises that only an explorer can judge, because they compare one run with another or with a real process.
+ * A subject's own checkers judge within one run; see `checkers/`.
+ */
+export interface ExplorerCheck {
+  readonly name: string;
+  readonly promise: string;
+}
+
+export const EXPLORER_CHECKS = [
+  { name: "recovery", promise: "a run that was cut opens again and comes to an end" },
+  {
+    name: "recovery-equality",
+    promise: "recovery reaches what the run that nobody cut reached, but for what the policy table demands",
+  },
+  {
+    name: "backends-agree",
+    promise: "the same run, cut at the same place, recovers to the same view on every backend",
+  },
+  { name: "drives-agree", promise: "automatic and manual drive leave byte-identical durable state" },
+  {
+    name: "single-writer",
+    promise: "an owner whose claim ran out changes nothing, is told, and does nothing more",
+  },
+  { name: "simulation-agrees", promise: "a process killed for real leaves what the simulated death leaves" },
+  { name: "determinism", promise: "the same run, done twice, leaves the same state" },
+] as const satisfies readonly ExplorerCheck[];
+
+export type ExplorerCheckName = (typeof EXPLORER_CHECKS)[number]["name"];

@@ -1,0 +1,154 @@
+/**
+ * Collecting: judgements as they come, into groups, coverage and failures.
+ *
+ * Invariants.
+ * 1. A boundary is total once a walk has seen it, and covered once every run cut at it has a verdict other than
+ *    inconclusive. A boundary that a plan leaves out stays uncovered: the result is inconclusive.
+ * 2. Every expected row that was not cut before and after is missing by name.
+ */
+import { type CutRef, cutRefName } from "../faults/index.ts";
+import {
+  type ExploreResult,
+  type Failure,
+  failuresOf,
+  type GroupKind,
+  type GroupResult,
+  type Judgement,
+  RESULT_SCHEMA,
+  verdictOf,
+} from "./result.ts";
+
+/** One group while it runs. */
+export class GroupTally {
+  readonly kind: GroupKind;
+  readonly scenario: string;
+  readonly subject: string;
+  readonly #seen = new Set<string>();
+  readonly #covered = new Set<string>();
+  readonly #doubtful = new Set<string>();
+  readonly #failures: Failure[] = [];
+  #survived = 0;
+  #violated = 0;
+  #inconclusive = 0;
+  /** Host milliseconds that the runs of this group took. */
+  elapsedMs = 0;
+
+  readonly #checkersOff: readonly string[];
+
+  /** @param checkersOff checkers whose word does not count, to show that each is needed. */
+  constructor(kind: GroupKind, scenario: string, subject: string, checkersOff: readonly string[] = []) {
+    this.#checkersOff = checkersOff;
+    this.kind = kind;
+    this.scenario = scenario;
+    this.subject = subject;
+  }
+
+  /** A boundary that the scenario has. */
+  saw(cut: CutRef): void {
+    this.#seen.add(positionName(cut));
+  }
+
+  /** A run, and the boundary at which its first cut fell, if it was cut. */
+  judged(found: Judgement, cut?: CutRef): void {
+    const violations = found.violations.filter(({ checker }) => !this.#checkersOff.includes(checker));
+    const judgement = { ...found, violations };
+    const verdict = verdictOf(judgement);
+    this.#failures.push(...failuresOf(judgement));
+    if (verdict === "survived") this.#survived++;
+    else if (verdict === "violated") this.#violated++;
+    else this.#inconclusive++;
+    if (cut === undefined) return;
+    const name = positionName(cut);
+    (verdict === "inconclusive" ? this.#doubtful : this.#covered).add(name);
+  }
+
+  get failures(): readonly Failure[] {
+    return this.#failures;
+  }
+
+  /** Boundaries by name: all, and those covered without doubt. */
+  get boundaries(): { readonly total: readonly string[]; readonly covered: readonly string[] } {
+    const covered = [...this.#covered].filter((name) => !this.#doubtful.has(name));
+    return { total: [...this.#seen], covered };
+  }
+
+  /** Rows that were cut at `before` and at `after`. */
+  get rows(): readonly string[] {
+    const positions = new Map<string, Set<string>>();
+    for (const name of this.boundaries.covered) {
+      const [boundary = "", position = ""] = name.split(":");
+      const label = boundary.split("#")[0] ?? "";
+      positions.set(label, (positions.get(label) ?? new Set()).add(position));
+    }
+    return [...positions].flatMap(([label, seen]) =>
+      seen.has("before") && seen.has("after") ? [label] : [],
+    );
+  }
+
+  get result(): GroupResult {
+    const runs = this.#survived + this.#violated + this.#inconclusive;
+    return {
+      kind: this.kind,
+      scenario: this.scenario,
+      subject: this.subject,
+      runs,
+      survived: this.#survived,
+      violated: this.#violated,
+      inconclusive: this.#inconclusive,
+      perSecond: this.elapsedMs === 0 ? 0 : Math.round((runs * 1000) / this.elapsedMs),
+    };
+  }
+}
+
+/** Puts groups together. `rowsExpected` names the rows of each subject of the plan. */
+export function collect(
+  groups: readonly GroupTally[],
+  head: { version: string; seed: number; command: string; elapsedMs: number },
+  rowsExpected: ReadonlyMap<string, readonly string[]>,
+): ExploreResult {
+  const results = groups.map((group) => group.result);
+  const sum = (key: "runs" | "survived" | "violated" | "inconclusive") =>
+    results.reduce((total, group) => total + group[key], 0);
+  const { version, seed, command, elapsedMs } = head;
+  return {
+    schema: RESULT_SCHEMA,
+    version,
+    seed,
+    command,
+    elapsedMs,
+    totals: {
+      runs: sum("runs"),
+      survived: sum("survived"),
+      violated: sum("violated"),
+      inconclusive: sum("inconclusive"),
+    },
+    coverage: {
+      boundaries: {
+        covered: groups.reduce((total, group) => total + group.boundaries.covered.length, 0),
+        total: groups.reduce((total, group) => total + group.boundaries.total.length, 0),
+      },
+      rows: rowCoverage(groups, rowsExpected),
+    },
+    groups: results,
+    failures: groups.flatMap((group) => group.failures),
+  };
+}
+
+function rowCoverage(
+  groups: readonly GroupTally[],
+  rowsExpected: ReadonlyMap<string, readonly string[]>,
+): ExploreResult["coverage"]["rows"] {
+  const cut = new Set(
+    groups
+      .filter((group) => group.kind === "crash")
+      .flatMap((group) => group.rows.map((row) => `${group.subject}:${row}`)),
+  );
+  const expected = [...rowsExpected].flatMap(([subject, rows]) => rows.map((row) => `${subject}:${row}`));
+  const missing = expected.filter((row) => !cut.has(row));
+  return { covered: expected.length - missing.length, total: expected.length, missing };
+}
+
+/** A boundary with position, without the byte: a commit torn at several places is one boundary. */
+function positionName({ label, occurrence, position }: CutRef): string {
+  return cutRefName({ label, occurrence, position });
+}

@@ -1,0 +1,99 @@
+/**
+ * Walking: a scenario is run once, parked before every boundary, and every place where it can die is handed out as a
+ * standing of its own. The cost of one crash is then the reopen and the remainder, never the prefix again.
+ *
+ * What is handed out, for each boundary in order.
+ * - `before`: as it stands, parked.
+ * - `inside` a commit: the disk after the crossing with the commit torn, one standing for each place where the medium
+ *   can tear; judges and world as before. None where a commit is atomic.
+ * - `inside` an effect: it happened outside, the runtime will never know.
+ * - `after`: crossed, and nothing else has happened.
+ *
+ * Invariants.
+ * 1. Every standing is a fork: what its visitor does is not seen by the walk.
+ * 2. With a deterministic system the walk is the run that nobody cuts.
+ */
+import type { Boundary, Cut } from "../../faults/index.ts";
+import {
+  boot,
+  died,
+  endOf,
+  forkStanding,
+  type Life,
+  type LifeEnd,
+  type RunContext,
+  type Standing,
+} from "../standing.ts";
+
+/** What a walk asks of its visitor. */
+export interface WalkVisitor {
+  /** Told of every place where the run can die, whether it is visited or not. */
+  seen(cut: Cut): void;
+  /** Whether to hand out this cut; a fork is made only then. */
+  wants(cut: Cut): boolean;
+  /** Takes a dead standing and disposes of it. */
+  visit(standing: Standing): Promise<void>;
+  /** Whether the walk may stop here because nothing more is wanted. */
+  enough(): boolean;
+}
+
+/** Walks to the end of the life, or until the visitor has enough (then the end is undefined). */
+export async function walk(
+  context: RunContext,
+  standing: Standing,
+  visitor: WalkVisitor,
+): Promise<LifeEnd | undefined> {
+  const life = boot(context, standing, { open: false });
+  while (!visitor.enough()) {
+    const parked = await nextParked(context, life);
+    if (parked === "stalled") return { kind: "stalled", events: life.timeline.events };
+    if (parked === undefined) return endOf(context, standing, life);
+    await cross(context, standing, life, parked, visitor);
+  }
+  life.gate.drop();
+  life.incarnation.drop();
+  return undefined;
+}
+
+async function nextParked(
+  { watchdog }: RunContext,
+  { gate, incarnation }: Life,
+): Promise<Boundary | "stalled" | undefined> {
+  const quiet = await watchdog.guard(() => gate.crossedCount, gate.quiet(incarnation.life));
+  return quiet === "stalled" ? quiet : gate.parked[0];
+}
+
+async function cross(
+  context: RunContext,
+  standing: Standing,
+  life: Life,
+  boundary: Boundary,
+  visitor: WalkVisitor,
+): Promise<void> {
+  const here = (): Standing => ({ ...standing, events: [...standing.events, ...life.timeline.events] });
+  await offer(context, visitor, { boundary, position: "before" }, here());
+
+  const sizeBefore = boundary.kind === "commit" ? standing.disk.size() : undefined;
+  // A torn commit is judged as if it had not happened, so judges and world are copied on this side of it.
+  const uncrossed =
+    sizeBefore === undefined ? undefined : forkStanding(here(), context.folder, standing.disk);
+
+  life.gate.release(boundary);
+  await life.gate.quiet(life.incarnation.life);
+
+  if (boundary.kind === "effect") {
+    await offer(context, visitor, { boundary, position: "inside" }, here());
+  } else if (sizeBefore !== undefined && uncrossed !== undefined) {
+    for (const { bytesWritten, disk } of standing.disk.tear(sizeBefore, context.folder)) {
+      const cut: Cut = { boundary, position: "inside", bytesWritten };
+      await offer(context, visitor, cut, { ...uncrossed, disk });
+      disk.dispose();
+    }
+  }
+  await offer(context, visitor, { boundary, position: "after" }, here());
+}
+
+async function offer(context: RunContext, visitor: WalkVisitor, cut: Cut, here: Standing): Promise<void> {
+  visitor.seen(cut);
+  if (visitor.wants(cut)) await visitor.visit(died(forkStanding(here, context.folder), cut));
+}

@@ -1,0 +1,231 @@
+/**
+ * `explore(plan) → ExploreResult`: everything the command line does is this function first.
+ *
+ * For each scenario: each subject is cut at every boundary (`crash/`); the subjects of one family must agree on what
+ * they recovered to, cut by cut; each drive must leave the same durable state; and real processes are killed where the
+ * plan says so, and must leave what the simulation left.
+ */
+import { type CutRef, cutRefName, formatRunId, type Scenario, World } from "../faults/index.ts";
+import { type Clock, VirtualClock } from "../foundation/index.ts";
+import type { Subject, View } from "../subject/index.ts";
+import { collect, GroupTally } from "./collect.ts";
+import { type CrashPlan, type CrashSink, exploreCrashes, judge, runIdOf } from "./crash/crash.ts";
+import type { ExploreResult, Judgement } from "./result.ts";
+import { firstStanding, type RunContext, runToEnd } from "./standing.ts";
+import { exploreTakeovers } from "./takeover.ts";
+import { Watchdog } from "./watchdog.ts";
+
+/** What to explore. */
+export interface ExplorePlan {
+  readonly scenarios: readonly Scenario[];
+  readonly subjects: readonly Subject[];
+  readonly seed: number;
+  /** Deaths in one run. */
+  readonly depth: number;
+  /** Boundaries to leave out, by label and occurrence. They stay uncovered, and the result inconclusive. */
+  readonly skip: readonly string[];
+  readonly checkersOff: readonly string[];
+  /** Which real processes to kill; see `kill/`. */
+  readonly kill: "none" | "sample" | "all";
+  /** For the head of the result. */
+  readonly version: string;
+  readonly command: string;
+}
+
+/** What an exploration needs from the host. */
+export interface ExploreHost {
+  readonly clock: Clock;
+  /** An empty folder for disks that need files. */
+  readonly folder: string;
+  /** Told after each run. */
+  progress?(done: Progress): void;
+}
+
+export interface Progress {
+  readonly group: string;
+  readonly runCount: number;
+}
+
+/** Runs the plan. */
+export async function explore(plan: ExplorePlan, host: ExploreHost): Promise<ExploreResult> {
+  const startMs = host.clock.now();
+  const watchdog = new Watchdog(host.clock);
+  const groups: GroupTally[] = [];
+  try {
+    for (const scenario of plan.scenarios) {
+      groups.push(...(await exploreScenario(plan, host, watchdog, scenario)));
+    }
+  } finally {
+    watchdog.stop();
+  }
+  const { version, seed, command } = plan;
+  const rows = new Map(plan.subjects.map((subject) => [subject.id, subject.rows]));
+  return collect(groups, { version, seed, command, elapsedMs: host.clock.now() - startMs }, rows);
+}
+
+async function exploreScenario(
+  plan: ExplorePlan,
+  host: ExploreHost,
+  watchdog: Watchdog,
+  scenario: Scenario,
+): Promise<GroupTally[]> {
+  const groups: GroupTally[] = [];
+  const agreement = new Agreement(scenario, plan);
+  for (const subject of plan.subjects) {
+    const context = runContext(scenario, subject, plan.seed, host, watchdog, plan.checkersOff);
+    const tally = new GroupTally("crash", scenario.name, subject.id, plan.checkersOff);
+    groups.push(tally);
+    const startMs = host.clock.now();
+    const sink = crashSink(tally, agreement, subject, host);
+    const reference = await exploreCrashes(context, crashPlan(plan), sink);
+    tally.elapsedMs = host.clock.now() - startMs;
+    if (reference !== undefined) groups.push(...(await drivesGroup(context, reference)));
+    if (subject.grade === "multi-writer") groups.push(await takeoverGroup(plan, context));
+  }
+  return [...groups, ...agreement.groups()];
+}
+
+/** What stays the same over all runs of a scenario on a subject. */
+export function runContext(
+  scenario: Scenario,
+  subject: Subject,
+  seed: number,
+  { folder }: ExploreHost,
+  watchdog: Watchdog,
+  checkersOff: readonly string[],
+): RunContext {
+  const drive = subject.drives[0] ?? "automatic";
+  return {
+    subject,
+    scenario,
+    seed,
+    drive,
+    folder,
+    watchdog,
+    boundaryCap: BOUNDARY_CAP,
+    checkersOff,
+    isNamed: false,
+  };
+}
+
+/** More boundaries than any scenario crosses; a life that reaches it loops. */
+const BOUNDARY_CAP = 2_000;
+
+function crashPlan({ depth, skip }: ExplorePlan): CrashPlan {
+  return {
+    depth,
+    wants: (_path, { label, occurrence }) =>
+      !skip.includes(label) && !skip.includes(`${label}#${occurrence}`),
+    enough: () => false,
+  };
+}
+
+function crashSink(tally: GroupTally, agreement: Agreement, subject: Subject, host: ExploreHost): CrashSink {
+  let runCount = 0;
+  return {
+    saw: (path, cut) => {
+      if (path.length === 0) tally.saw(cut);
+    },
+    judged: (judgement, path, digest) => {
+      tally.judged(judgement, path[0]);
+      if (digest !== undefined) agreement.add(subject, path, digest);
+      runCount++;
+      host.progress?.({ group: `${tally.scenario} on ${tally.subject}`, runCount });
+    },
+  };
+}
+
+async function drivesGroup(context: RunContext, reference: View): Promise<GroupTally[]> {
+  const judgements = await compareDrives(context, reference);
+  if (judgements.length === 0) return [];
+  const tally = new GroupTally("drives", context.scenario.name, context.subject.id, context.checkersOff);
+  for (const judgement of judgements) tally.judged(judgement);
+  return [tally];
+}
+
+/** Another process takes over from a stalled owner, before each commit. */
+async function takeoverGroup(plan: ExplorePlan, context: RunContext): Promise<GroupTally> {
+  const tally = new GroupTally("takeover", context.scenario.name, context.subject.id, plan.checkersOff);
+  const { wants } = crashPlan(plan);
+  await exploreTakeovers(context, {
+    wants: (cut) => {
+      tally.saw(cut);
+      return wants([], cut);
+    },
+    judged: (judgement, cut) => tally.judged(judgement, cut),
+  });
+  return tally;
+}
+
+/** Every further drive of a subject must leave, byte for byte, what the first one left (design §3.9). */
+export async function compareDrives(context: RunContext, reference: View): Promise<Judgement[]> {
+  const judgements: Judgement[] = [];
+  for (const drive of context.subject.drives.slice(1)) {
+    const start = await firstStanding(context, new World(context.scenario, new VirtualClock()));
+    const end = await runToEnd({ ...context, drive }, start);
+    const judgement = judge(runIdOf(context, "drives", []), end);
+    const differs = end.kind === "settled" && end.view.exact !== reference.exact;
+    const violation = {
+      checker: "drives-agree",
+      signature: `drive-differs:${drive}`,
+      message: `driven as ${drive}, the run left another durable state than driven as ${context.drive}`,
+    };
+    judgements.push(differs ? { ...judgement, violations: [...judgement.violations, violation] } : judgement);
+    start.disk.dispose();
+  }
+  return judgements;
+}
+
+/** What the subjects of each family recovered to, cut by cut (design §3.8). */
+class Agreement {
+  readonly #scenario: Scenario;
+  readonly #seed: number;
+  readonly #checkersOff: readonly string[];
+  /** family → cuts → subject → digest */
+  readonly #families = new Map<
+    string,
+    Map<string, { path: readonly CutRef[]; digests: Map<string, string> }>
+  >();
+
+  constructor(scenario: Scenario, { seed, checkersOff }: ExplorePlan) {
+    this.#scenario = scenario;
+    this.#seed = seed;
+    this.#checkersOff = checkersOff;
+  }
+
+  add(subject: Subject, path: readonly CutRef[], digest: string): void {
+    // Where a commit is torn depends on the medium; what it recovers to does not, but no other medium has the cut.
+    if (path.some((cut) => cut.bytesWritten !== undefined)) return;
+    const cuts = this.#families.get(subject.family) ?? new Map();
+    this.#families.set(subject.family, cuts);
+    const name = path.map(cutRefName).join("+");
+    const entry = cuts.get(name) ?? { path, digests: new Map<string, string>() };
+    cuts.set(name, entry);
+    entry.digests.set(subject.id, digest);
+  }
+
+  groups(): GroupTally[] {
+    return [...this.#families].flatMap(([family, cuts]) => {
+      const comparable = [...cuts.values()].filter(({ digests }) => digests.size > 1);
+      if (comparable.length === 0) return [];
+      const tally = new GroupTally("backends", this.#scenario.name, family, this.#checkersOff);
+      for (const { path, digests } of comparable) tally.judged(this.#judge(family, path, digests));
+      return [tally];
+    });
+  }
+
+  #judge(family: string, path: readonly CutRef[], digests: ReadonlyMap<string, string>): Judgement {
+    const id = formatRunId({
+      kind: "backends",
+      scenario: this.#scenario.name,
+      subject: family,
+      cuts: path,
+      seed: this.#seed,
+    });
+    if (new Set(digests.values()).size === 1) return { id, violations: [] };
+    const sides = new Map<string, string[]>();
+    for (const [subject, digest] of digests) sides.set(digest, [...(sides.get(digest) ?? []), subject]);
+    const message = `the same run recovered differently: ${[...sides.values()].map((side) => side.join(" = ")).join(" ≠ ")}`;
+    return { id, violations: [{ checker: "backends-agree", signature: "backends-differ", message }] };
+  }
+}

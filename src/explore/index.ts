@@ -1,0 +1,16 @@
+/** `explore`: plan, run, collect. Knows no system by name; asks the Subject contract only. */
+export { EXPLORER_CHECKS, type ExplorerCheck, type ExplorerCheckName } from "./checks.ts";
+export { type ExploreHost, type ExplorePlan, explore, type Progress } from "./explore.ts";
+export { type ReproParts, type ReproResult, repro } from "./repro.ts";
+export {
+  type Coverage,
+  type ExploreResult,
+  type Failure,
+  type GroupKind,
+  type GroupResult,
+  type Judgement,
+  RESULT_SCHEMA,
+  type Tally,
+  type Verdict,
+  verdictOf,
+} from "./result.ts";

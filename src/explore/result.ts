@@ -1,0 +1,89 @@
+/**
+ * What an exploration found (`crashproof-result/1`): a plain JSON-safe value, and everything a reporter needs.
+ *
+ * Verdicts. *survived*: it was cut there, it recovered, and every judge agrees. *violated*: a promise was broken.
+ * *inconclusive*: it was not looked at properly: a boundary that was not reached or left out, a cap, a stall, a fault
+ * that did not fire. Inconclusive is never green.
+ */
+import type { Violation } from "../checkers/index.ts";
+
+export const RESULT_SCHEMA = "crashproof-result/1";
+
+export type Verdict = "survived" | "violated" | "inconclusive";
+
+/** The whole of one exploration. */
+export interface ExploreResult {
+  readonly schema: typeof RESULT_SCHEMA;
+  /** The version of the package. */
+  readonly version: string;
+  readonly seed: number;
+  /** The command line that repeats it. */
+  readonly command: string;
+  readonly elapsedMs: number;
+  readonly totals: Tally;
+  readonly coverage: Coverage;
+  readonly groups: readonly GroupResult[];
+  readonly failures: readonly Failure[];
+}
+
+/** Runs by verdict. */
+export interface Tally {
+  readonly runs: number;
+  readonly survived: number;
+  readonly violated: number;
+  readonly inconclusive: number;
+}
+
+/** What was looked at, of what there is. */
+export interface Coverage {
+  /** Boundaries with position, over all scenarios and subjects of the plan. */
+  readonly boundaries: { readonly covered: number; readonly total: number };
+  /** Rows of the specification, by subject: cut before and after at least once. `missing` holds `subject:row`. */
+  readonly rows: { readonly covered: number; readonly total: number; readonly missing: readonly string[] };
+}
+
+/** One kind of run over one scenario on one subject. */
+export interface GroupResult extends Tally {
+  readonly kind: GroupKind;
+  readonly scenario: string;
+  readonly subject: string;
+  /** Crash states per second of host time. */
+  readonly perSecond: number;
+}
+
+export type GroupKind = "crash" | "kill" | "takeover" | "backends" | "drives";
+
+/** A run that did not survive. `repro` is the command that repeats it. */
+export interface Failure {
+  readonly id: string;
+  readonly verdict: Exclude<Verdict, "survived">;
+  readonly checker: string;
+  readonly signature: string;
+  readonly message: string;
+  readonly repro: string;
+}
+
+/** The judgement of one run. */
+export interface Judgement {
+  /** The run id. */
+  readonly id: string;
+  readonly violations: readonly Violation[];
+  /** Why nothing can be said, if so. */
+  readonly inconclusive?: { readonly signature: string; readonly message: string };
+}
+
+/** The verdict of a judgement. A broken promise outweighs a doubt. */
+export function verdictOf({ violations, inconclusive }: Judgement): Verdict {
+  if (violations.length > 0) return "violated";
+  return inconclusive === undefined ? "survived" : "inconclusive";
+}
+
+/** The failures of a judgement, for the result. */
+export function failuresOf(judgement: Judgement): readonly Failure[] {
+  const { id, violations, inconclusive } = judgement;
+  const repro = `npx crashproof repro '${id}'`;
+  if (violations.length > 0)
+    return violations.map((violation) => ({ id, verdict: "violated", ...violation, repro }));
+  if (inconclusive === undefined) return [];
+  return [{ id, verdict: "inconclusive", checker: "explorer", ...inconclusive, repro }];
+}

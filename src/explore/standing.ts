@@ -1,0 +1,167 @@
+/**
+ * Where a run stands when a life begins, and how one life is run to its end.
+ *
+ * Terms. *Standing*: a disk, the world beside it, what the judges have seen so far, and the cuts that led here. It is
+ * all that a crash leaves. *Settled life*: one that came to its own end.
+ *
+ * Invariants.
+ * 1. A standing that is forked shares nothing with its original; whoever forks disposes.
+ * 2. A life that neither ends nor moves is stopped by the watchdog and reported as stalled: inconclusive, not green.
+ */
+import type { CheckerRun, Violation } from "../checkers/index.ts";
+import {
+  type Cut,
+  cutName,
+  Gate,
+  type Scenario,
+  Timeline,
+  type TimelineEvent,
+  type World,
+} from "../faults/index.ts";
+import { VirtualClock } from "../foundation/index.ts";
+import type { Disk, Downtime, Drive, Incarnation, RunEnd, Subject, View } from "../subject/index.ts";
+import type { Watchdog } from "./watchdog.ts";
+
+/** What stays the same over all runs of one group. */
+export interface RunContext {
+  readonly subject: Subject;
+  readonly scenario: Scenario;
+  readonly seed: number;
+  readonly drive: Drive;
+  /** Where disks that need files put them. */
+  readonly folder: string;
+  readonly watchdog: Watchdog;
+  /** The most boundaries one life may cross. */
+  readonly boundaryCap: number;
+  /** Checkers that are switched off. */
+  readonly checkersOff: readonly string[];
+  /** Whether every life names its commits, for a reader of the timeline. */
+  readonly isNamed: boolean;
+}
+
+/** See the module header. */
+export interface Standing {
+  readonly disk: Disk;
+  readonly world: World;
+  readonly judge: CheckerRun<RunEnd>;
+  readonly cuts: readonly Cut[];
+  readonly downtimes: readonly Downtime[];
+  /** What was observed so far; kept only where a timeline is printed. */
+  readonly events: readonly TimelineEvent[];
+}
+
+/** How a life ended, and what was observed in it. */
+export type LifeEnd = { readonly events: readonly TimelineEvent[] } & LifeEnding;
+
+export type LifeEnding =
+  | { readonly kind: "settled"; readonly view: View; readonly violations: readonly Violation[] }
+  /** The system itself refused to go on: it threw out of boot, or faulted. */
+  | { readonly kind: "refused"; readonly error: unknown }
+  | { readonly kind: "cap-reached" | "stalled" };
+
+/** How long a restart takes in virtual time: longer than any lease of a dead owner. */
+export const DOWNTIME_MS = 60_000;
+
+/** The first standing of a scenario: an empty session, an unused world. */
+export async function firstStanding(context: RunContext, world: World): Promise<Standing> {
+  const { subject, scenario, seed, folder, checkersOff } = context;
+  return {
+    disk: await subject.provision({ seed, folder }),
+    world,
+    judge: subject.judge({ scenario, off: checkersOff }),
+    cuts: [],
+    downtimes: [],
+    events: [],
+  };
+}
+
+/** A copy of a standing; `disk` stands in for the copy of its disk, if given. */
+export function forkStanding(standing: Standing, folder: string, disk?: Disk): Standing {
+  return {
+    ...standing,
+    disk: disk ?? standing.disk.fork(folder),
+    world: standing.world.fork(new VirtualClock(standing.world.clock.now())),
+    judge: standing.judge.fork(),
+  };
+}
+
+/** The standing after dying at `cut`: time passes until the restart, and the judges are told. */
+export function died(standing: Standing, cut: Cut): Standing {
+  const atMs = standing.world.clock.now();
+  standing.world.clock.step(DOWNTIME_MS);
+  const crash = { kind: "crash", at: cutName(cut) } as const;
+  standing.judge.observe(crash);
+  return {
+    ...standing,
+    cuts: [...standing.cuts, cut],
+    downtimes: [...standing.downtimes, { atMs, durationMs: DOWNTIME_MS }],
+    events: [...standing.events, crash],
+  };
+}
+
+/** One life in progress. */
+export interface Life {
+  readonly gate: Gate;
+  readonly timeline: Timeline;
+  readonly incarnation: Incarnation;
+}
+
+/** Boots over a standing. */
+export function boot(context: RunContext, standing: Standing, options: { open: boolean }): Life {
+  const gate = new Gate({ open: options.open, cap: context.boundaryCap });
+  const timeline = new Timeline();
+  timeline.listen((event) => standing.judge.observe(event));
+  const incarnation = standing.cuts.length;
+  timeline.push({ kind: "boot", incarnation });
+  const { disk, world } = standing;
+  const { subject, scenario, seed, drive } = context;
+  const isNamed = context.isNamed || !options.open;
+  return {
+    gate,
+    timeline,
+    incarnation: subject.boot({ disk, world, scenario, seed, incarnation, gate, timeline, drive, isNamed }),
+  };
+}
+
+/** Runs a life to its end without stopping anywhere, and judges it. The standing is used up. */
+export async function runToEnd(context: RunContext, standing: Standing): Promise<LifeEnd> {
+  const life = boot(context, standing, { open: true });
+  return endOf(context, standing, life);
+}
+
+/** Waits for the end of a life whose gate is open, closes it, and judges. */
+export async function endOf(context: RunContext, standing: Standing, life: Life): Promise<LifeEnd> {
+  const ending = await endingOf(context, standing, life);
+  return { events: life.timeline.events, ...ending };
+}
+
+async function endingOf(context: RunContext, standing: Standing, life: Life): Promise<LifeEnding> {
+  const { gate, incarnation } = life;
+  const how = await context.watchdog.guard(
+    () => gate.crossedCount,
+    Promise.race([
+      gate.dead.then(() => "dead" as const),
+      incarnation.life.then(
+        () => "done" as const,
+        (error: unknown) => ({ error }),
+      ),
+    ]),
+  );
+  if (how === "stalled" || how === "dead") {
+    incarnation.drop();
+    return { kind: how === "dead" ? "cap-reached" : "stalled" };
+  }
+  if (how !== "done") {
+    incarnation.drop();
+    return { kind: "refused", error: how.error };
+  }
+  await incarnation.close();
+  const view = await viewOf(context, standing);
+  const { world, cuts } = standing;
+  return { kind: "settled", view, violations: standing.judge.finish({ view, rows: world.rows, cuts }) };
+}
+
+/** What is durable on a standing's disk. */
+export function viewOf(context: RunContext, standing: Standing): Promise<View> {
+  return context.subject.view(standing.disk, { downtimes: standing.downtimes });
+}

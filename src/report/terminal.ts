@@ -1,0 +1,90 @@
+/**
+ * The terminal report: a table by scenario and subject, coverage, and every failure with the line that repeats it.
+ * A function of the result; colours only where the terminal has them.
+ */
+import pc from "picocolors";
+import type { ExploreResult, Failure, GroupResult } from "../explore/index.ts";
+
+/** More failures of one signature than these are counted, not printed. */
+const FAILURES_PER_SIGNATURE_MAX = 3;
+
+/** The report as text, ending with a line feed. */
+export function terminalReport(result: ExploreResult): string {
+  const lines = [...table(result.groups), "", ...summary(result), ...failures(result.failures)];
+  return `${lines.join("\n")}\n`;
+}
+
+function table(groups: readonly GroupResult[]): string[] {
+  const head = ["kind", "scenario", "subject", "runs", "survived", "violated", "inconclusive", "states/s"];
+  const rows = groups.map((group) => [
+    group.kind,
+    group.scenario,
+    group.subject,
+    String(group.runs),
+    String(group.survived),
+    String(group.violated),
+    String(group.inconclusive),
+    group.perSecond === 0 ? "" : String(group.perSecond),
+  ]);
+  const widths = head.map((title, column) =>
+    Math.max(title.length, ...rows.map((row) => row[column]?.length ?? 0)),
+  );
+  const format = (row: readonly string[]) =>
+    row
+      .map((cell, column) =>
+        column < 3 ? cell.padEnd(widths[column] ?? 0) : cell.padStart(widths[column] ?? 0),
+      )
+      .join("  ")
+      .trimEnd();
+  return [
+    pc.bold(format(head)),
+    ...groups.map((group, index) => {
+      const line = format(rows[index] ?? []);
+      if (group.violated > 0) return pc.red(line);
+      return group.inconclusive > 0 ? pc.yellow(line) : line;
+    }),
+  ];
+}
+
+function summary({ totals, coverage, elapsedMs, seed }: ExploreResult): string[] {
+  const { boundaries, rows } = coverage;
+  const percent = boundaries.total === 0 ? 0 : (100 * boundaries.covered) / boundaries.total;
+  const cover = `boundaries ${boundaries.covered} of ${boundaries.total} (${percent.toFixed(1)} %)`;
+  return [
+    `${verdictWord(totals)}: ${totals.survived} survived, ${totals.violated} violated, ${totals.inconclusive} inconclusive, of ${totals.runs} runs`,
+    boundaries.covered === boundaries.total ? cover : pc.yellow(cover),
+    `rows of the specification cut before and after: ${rows.covered} of ${rows.total}`,
+    pc.dim(`seed ${seed}, ${(elapsedMs / 1000).toFixed(1)} s`),
+  ];
+}
+
+function verdictWord(totals: ExploreResult["totals"]): string {
+  if (totals.violated > 0) return pc.red(pc.bold("violated"));
+  if (totals.inconclusive > 0 || totals.runs === 0) return pc.yellow(pc.bold("inconclusive"));
+  return pc.green(pc.bold("survived"));
+}
+
+function failures(all: readonly Failure[]): string[] {
+  const bySignature = new Map<string, Failure[]>();
+  for (const failure of all) {
+    const key = `${failure.checker}\u0000${failure.signature}`;
+    bySignature.set(key, [...(bySignature.get(key) ?? []), failure]);
+  }
+  return [...bySignature.values()].flatMap((same) => {
+    const more = same.length - FAILURES_PER_SIGNATURE_MAX;
+    return [
+      ...same.slice(0, FAILURES_PER_SIGNATURE_MAX).flatMap(describe),
+      ...(more > 0 ? [`  … and ${more} more with this signature`] : []),
+    ];
+  });
+}
+
+function describe({ verdict, checker, signature, message, repro }: Failure): string[] {
+  const colour = verdict === "violated" ? pc.red : pc.yellow;
+  return [
+    "",
+    `${colour(verdict)} ${checker}: ${signature}`,
+    `  ${message.replaceAll("\n", "\n  ")}`,
+    `  ${pc.bold(repro)}`,
+  ];
+}
