@@ -49,4 +49,8 @@ export class FailingFiles implements FileSystem {
   close = hostFileSystem.close;
   rename = hostFileSystem.rename;
   unlink = hostFileSystem.unlink;
+  sync = hostFileSystem.sync;
+  syncFolder = hostFileSystem.syncFolder;
+  list = hostFileSystem.list;
+  realPath = hostFileSystem.realPath;
 }

@@ -17,6 +17,9 @@ export interface SessionDump {
   readonly stats: SessionStats;
 }
 
+/** What a session starts with instead of the initial registers: rows of another, with their seqs and times. */
+export type SessionContents = Pick<SessionDump, "entries" | "registers" | "usage">;
+
 /** The order of registers in a dump. */
 export function byNamespaceThenSeq(left: Register, right: Register): number {
   if (left.namespace !== right.namespace) return left.namespace < right.namespace ? -1 : 1;

@@ -16,17 +16,23 @@ export {
   type UsageScan,
 } from "./contract.ts";
 export { SessionExists } from "./creation.ts";
-export { byNamespaceThenSeq, type SessionDump } from "./dump.ts";
+export { byNamespaceThenSeq, type SessionContents, type SessionDump } from "./dump.ts";
+export type { FileBytes } from "./jsonl/byte-account.ts";
 export type { JsonlCorruptionReason } from "./jsonl/codec.ts";
+export {
+  type CompactionReport,
+  type CompactionThreshold,
+  DEFAULT_COMPACTION_THRESHOLD,
+} from "./jsonl/compaction.ts";
 export { type FileStatus, type FileSystem, hostFileSystem, type OpenMode } from "./jsonl/file-system.ts";
 export { MemoryFiles } from "./jsonl/memory-files.ts";
 export { type JsonlSession, readJsonlSession } from "./jsonl/read.ts";
+export { leftoverOwner, leftoversOf } from "./jsonl/replacement.ts";
 export type { TornTail } from "./jsonl/replay.ts";
 export { JsonlStorage, type JsonlStorageOptions } from "./jsonl/storage.ts";
 export { MemoryDisk } from "./memory/disk.ts";
 export { MemoryStorage, type MemoryStorageOptions } from "./memory/storage.ts";
 export type { Connect, SqliteSource } from "./sqlite/connection.ts";
-export type { SessionContents } from "./sqlite/creation.ts";
 export { dumpSqlite } from "./sqlite/dump.ts";
 export {
   hostIdleTimer,

@@ -13,7 +13,6 @@ import {
   type EntryStructure,
   type EntryType,
   isRegisterNamespace,
-  REGISTER_NAMESPACES,
   type Register,
   type RegisterNamespace,
   type UsageRow,
@@ -93,9 +92,10 @@ export function dumpOf(tables: Tables, metadata: SessionMetadata): SessionDump {
   return {
     metadata,
     entries: tables.entryOrder.map((entry) => entry.row),
-    registers: REGISTER_NAMESPACES.flatMap((namespace) => tables.registers(namespace).all()).sort(
-      byNamespaceThenSeq,
-    ),
+    registers: tables
+      .allRegisters()
+      .map((register) => register.row)
+      .sort(byNamespaceThenSeq),
     usage: tables.usageOrder.map((usage) => usage.row),
     stats: statsOf(tables),
   };

@@ -54,8 +54,8 @@ export class RegisterTable {
   }
 
   /** All registers, in no promised order. */
-  all(): Register[] {
-    return [...this.#stored.values()].map((register) => register.row);
+  all(): StoredRegister[] {
+    return [...this.#stored.values()];
   }
 }
 

@@ -25,6 +25,7 @@ import {
   type Write,
   zeroUsage,
 } from "../model/index.ts";
+import type { SessionContents } from "./dump.ts";
 
 /** One stored write. */
 export type StoredWrite = StoredEntry | StoredUsage | StoredRegister | StoredDelete;
@@ -64,8 +65,16 @@ abstract class Stored<Row extends object> {
     return this.#row;
   }
 
+  /** The JSON of the row's draft, as it goes into a file. It neither decodes nor freezes the row. */
+  get draftText(): string {
+    return this.#text ?? JSON.stringify(this.draftOf(this.#row as Row));
+  }
+
   /** Makes a decoded draft the row, by adding what the commit assigned. */
   protected abstract complete(draft: unknown): Row;
+
+  /** The row without what its commit assigned. */
+  protected abstract draftOf(row: Row): unknown;
 }
 
 /** A stored entry, with its structure at hand. */
@@ -92,6 +101,10 @@ export class StoredEntry extends Stored<Entry> {
   protected override complete(draft: unknown): Entry {
     return Object.assign(draft as EntryDraft, { seq: this.seq, timestamp: this.timestamp }) as Entry;
   }
+
+  protected override draftOf({ seq: _seq, timestamp: _timestamp, ...draft }: Entry): unknown {
+    return draft;
+  }
 }
 
 /** A stored row of the ledger, with its amounts at hand. */
@@ -111,6 +124,10 @@ export class StoredUsage extends Stored<UsageRow> {
 
   protected override complete(draft: unknown): UsageRow {
     return Object.assign(draft as UsageRowDraft, { seq: this.seq });
+  }
+
+  protected override draftOf({ seq: _seq, ...draft }: UsageRow): unknown {
+    return draft;
   }
 }
 
@@ -133,6 +150,20 @@ export class StoredRegister extends Stored<Register> {
     const { namespace, key, seq } = this;
     return { namespace, key, value: value as Register["value"], seq };
   }
+
+  protected override draftOf(row: Register): unknown {
+    return row.value;
+  }
+}
+
+/** The rows of a dump as the writes that store them, by seq. They are frozen when they are first read. */
+export function storedRows(rows: SessionContents): StoredWrite[] {
+  const writes: StoredWrite[] = [
+    ...rows.entries.map((loose) => new StoredEntry(loose, loose.seq, loose.timestamp, { loose })),
+    ...rows.registers.map((loose) => new StoredRegister(loose, loose.seq, { loose })),
+    ...rows.usage.map((loose) => new StoredUsage(loose, loose.seq, { loose })),
+  ];
+  return writes.sort((left, right) => left.seq - right.seq);
 }
 
 /**

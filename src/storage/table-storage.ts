@@ -38,7 +38,7 @@ import type { Tables } from "./tables.ts";
 
 /** The part of a store that is the same for every medium whose tables are in memory. */
 export abstract class TableStorage implements Storage {
-  readonly metadata: SessionMetadata;
+  #metadata: SessionMetadata;
   readonly #tables: Tables;
   readonly #clock: Clock;
   #lastTimestamp: number;
@@ -46,7 +46,7 @@ export abstract class TableStorage implements Storage {
   #fault: StorageFault | undefined;
 
   protected constructor(metadata: SessionMetadata, tables: Tables, clock: Clock) {
-    this.metadata = metadata;
+    this.#metadata = metadata;
     this.#tables = tables;
     this.#clock = clock;
     this.#lastTimestamp = openingTimestamp(metadata, tables.newestEntryTimestamp);
@@ -64,24 +64,37 @@ export abstract class TableStorage implements Storage {
   /** Lets go of the medium. Called once at the most. */
   protected abstract release(): void;
 
+  /** What the store records of its session beside its contents. */
+  get metadata(): SessionMetadata {
+    return this.#metadata;
+  }
+
   async commit(transaction: Transaction): Promise<CommitResult> {
-    this.#assertOpen();
-    if (this.#fault !== undefined) {
-      throw new StorageFault(
-        "an earlier failure left the medium in doubt; close the store and open the session again",
-        this.#fault,
-      );
-    }
+    this.#assertReady();
     const tables = this.#tables;
     const writes = this.admit(transaction);
     checkIds(writes, tables);
     const timestamp = commitTimestamp(this.#clock.now(), this.#lastTimestamp);
     const firstSeq = tables.nextSeq;
-    tables.apply(this.#persist(writes, firstSeq, timestamp));
+    tables.apply(this.inMedium(() => this.persist(writes, firstSeq, timestamp)));
     this.#lastTimestamp = timestamp;
     const seqs: number[] = new Array(writes.length);
     for (let index = 0; index < seqs.length; index++) seqs[index] = firstSeq + index;
     return { firstSeq, seqs, timestamp };
+  }
+
+  /**
+   * Does something with the medium in the place of a commit: it is refused as a commit is, and a fault that leaves the
+   * medium in doubt closes the store to commits.
+   */
+  protected inMedium<T>(work: (tables: Tables) => T): T {
+    this.#assertReady();
+    try {
+      return work(this.#tables);
+    } catch (error) {
+      if (error instanceof StorageFault && !error.recovered) this.#fault = error;
+      throw error;
+    }
   }
 
   async getEntries(ids: readonly string[]): Promise<ReadonlyMap<string, Entry>> {
@@ -134,15 +147,6 @@ export abstract class TableStorage implements Storage {
     this.close().catch(() => undefined);
   }
 
-  #persist(writes: readonly Write[], firstSeq: number, timestamp: number): StoredWrite[] {
-    try {
-      return this.persist(writes, firstSeq, timestamp);
-    } catch (error) {
-      if (error instanceof StorageFault && !error.recovered) this.#fault = error;
-      throw error;
-    }
-  }
-
   async #release(): Promise<void> {
     this.release();
   }
@@ -150,6 +154,15 @@ export abstract class TableStorage implements Storage {
   #open(): Tables {
     this.#assertOpen();
     return this.#tables;
+  }
+
+  #assertReady(): void {
+    this.#assertOpen();
+    if (this.#fault === undefined) return;
+    throw new StorageFault(
+      "an earlier failure left the medium in doubt; close the store and open the session again",
+      this.#fault,
+    );
   }
 
   #assertOpen(): void {

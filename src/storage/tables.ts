@@ -24,7 +24,7 @@ import {
 } from "../model/index.ts";
 import type { IdLookup } from "./admission.ts";
 import { RegisterTable } from "./register-table.ts";
-import type { StoredDelete, StoredEntry, StoredUsage, StoredWrite } from "./stored-write.ts";
+import type { StoredDelete, StoredEntry, StoredRegister, StoredUsage, StoredWrite } from "./stored-write.ts";
 
 /** The rows of one session and what is kept over them. */
 export class Tables implements IdLookup {
@@ -36,6 +36,7 @@ export class Tables implements IdLookup {
   readonly #usageIds: Set<string>;
   readonly #registers: Map<RegisterNamespace, RegisterTable>;
   #messageCount = 0;
+  #newestEntryTimestamp = 0;
   #usageSum: Usage = zeroUsage();
   #nextSeq = 1;
   #lastDelete: StoredDelete | undefined;
@@ -53,6 +54,7 @@ export class Tables implements IdLookup {
     );
     if (source === undefined) return;
     this.#messageCount = source.#messageCount;
+    this.#newestEntryTimestamp = source.#newestEntryTimestamp;
     this.#usageSum = source.#usageSum;
     this.#nextSeq = source.#nextSeq;
     this.#lastDelete = source.#lastDelete;
@@ -63,9 +65,9 @@ export class Tables implements IdLookup {
     return this.#nextSeq;
   }
 
-  /** The time of the newest entry, Unix ms; 0 without entries. No later entry may fall behind it. */
+  /** The highest time of an entry, Unix ms; 0 without entries. No entry that is committed later falls behind it. */
   get newestEntryTimestamp(): number {
-    return this.entryOrder.at(-1)?.timestamp ?? 0;
+    return this.#newestEntryTimestamp;
   }
 
   /** Message entries. */
@@ -98,6 +100,11 @@ export class Tables implements IdLookup {
     return table;
   }
 
+  /** All registers, in no promised order. */
+  allRegisters(): StoredRegister[] {
+    return REGISTER_NAMESPACES.flatMap((namespace) => this.registers(namespace).all());
+  }
+
   /** Applies checked writes in their order. */
   apply(writes: readonly StoredWrite[]): void {
     for (const write of writes) this.applyOne(write);
@@ -111,6 +118,7 @@ export class Tables implements IdLookup {
       case "entry":
         this.entries.set(write.id, write);
         this.entryOrder.push(write);
+        if (write.timestamp > this.#newestEntryTimestamp) this.#newestEntryTimestamp = write.timestamp;
         if (write.type === "message") this.#messageCount += 1;
         return;
       case "usage":

@@ -67,7 +67,13 @@ describe("the lines of format 4", () => {
 
   it("keep metadata that this program does not know", () => {
     const metadata = { ...METADATA, storeGeneration: 3 };
-    expect(decodeHeader(encodeHeader(metadata))).toEqual(metadata);
+    expect(decodeHeader(encodeHeader(metadata))).toEqual({ metadata, timesKeptThroughSeq: 0 });
+  });
+
+  it("say in the header how far times were taken from elsewhere, apart from the metadata", () => {
+    const text = encodeHeader(METADATA, 12);
+    expect(decodeHeader(text)).toEqual({ metadata: METADATA, timesKeptThroughSeq: 12 });
+    expect(() => decodeHeader(text.replace("12", "-1"))).toThrow(LineRefusal);
   });
 });
 

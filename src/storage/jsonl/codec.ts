@@ -5,6 +5,7 @@
  *
  *     file    = header LF *( line LF ) [ torn ]
  *     header  = {"v":4,"kind":"header","id":…,"storageVersion":…,"createdAt":…, …}      the metadata
+ *               and, in a file that took rows from elsewhere, "timesKeptThroughSeq":…
  *     line    = write                       a transaction of one write
  *             | [ write , … ]               a transaction of several, in their order
  *     write   = {"kind":"entry","seq":…,"timestamp":…,"id":…,"parentId":…,"type":…, …}  the entry
@@ -18,6 +19,12 @@
  * A transaction is in the file if and only if its whole line is, the LF included. What follows the last LF is a torn
  * tail, whatever its bytes: it is no part of the session. Every line before it must be valid, as `decodeLine` and
  * `replay.ts` say, or the file is corrupt.
+ *
+ * The times of entries never fall from line to line. Imported entries keep their own times, which may; a file that
+ * was written as a whole says in its header up to which seq that is so.
+ *
+ * The value of a register is raw JSON here, at every storage version: sessions of an older version hold superseded
+ * shapes until they are migrated, and superseded lines stay in a file until it is compacted (spec §7.3).
  *
  * This file knows single lines; what holds between lines (order, ids, parents) is in `replay.ts`.
  */
@@ -80,9 +87,17 @@ export class LineRefusal extends Error {
   }
 }
 
+/** What a header line says. */
+export interface Header {
+  readonly metadata: SessionMetadata;
+  /** Entries up to this seq were taken from elsewhere with their times, which may fall; 0 in most files. */
+  readonly timesKeptThroughSeq: number;
+}
+
 /** The header line, with its LF. */
-export function encodeHeader(metadata: SessionMetadata): string {
-  return `${JSON.stringify({ v: JSONL_FORMAT, kind: "header", ...metadata })}\n`;
+export function encodeHeader(metadata: SessionMetadata, timesKeptThroughSeq = 0): string {
+  const kept = timesKeptThroughSeq === 0 ? {} : { timesKeptThroughSeq };
+  return `${JSON.stringify({ v: JSONL_FORMAT, kind: "header", ...metadata, ...kept })}\n`;
 }
 
 /** A transaction as it goes into the file, and as it goes into the tables. */
@@ -91,6 +106,8 @@ export interface EncodedTransaction {
   readonly line: string;
   /** Held as the text that is in the line. */
   readonly stored: StoredWrite[];
+  /** The text of each write, as it stands in the line. */
+  readonly parts: readonly string[];
 }
 
 /** The line of a transaction: seq from `firstSeq` on, one time (Unix ms) for all. Of the writes nothing is kept. */
@@ -100,16 +117,35 @@ export function encodeTransaction(
   timestamp: number,
 ): EncodedTransaction {
   const stored: StoredWrite[] = [];
+  const parts: string[] = [];
   let text = "";
   for (let index = 0; index < writes.length; index++) {
+    const write = storeAsText(writes[index] as Write, firstSeq + index, timestamp);
+    const part = encodeStored(write);
     if (index > 0) text += ",";
-    text += encodeWrite(writes[index] as Write, firstSeq + index, timestamp, stored);
+    text += part;
+    stored.push(write);
+    parts.push(part);
   }
-  return { line: writes.length === 1 ? `${text}\n` : `[${text}]\n`, stored };
+  return { line: writes.length === 1 ? `${text}\n` : `[${text}]\n`, stored, parts };
 }
 
-/** The metadata of a header line. @throws LineRefusal */
-export function decodeHeader(text: string): SessionMetadata {
+/** A stored write, as it stands in a line. */
+export function encodeStored(write: StoredWrite): string {
+  switch (write.kind) {
+    case "entry":
+      return `{"kind":"entry","seq":${write.seq},"timestamp":${write.timestamp},${write.draftText.slice(1)}`;
+    case "usage":
+      return `{"kind":"usage","seq":${write.seq},${write.draftText.slice(1)}`;
+    case "set":
+      return `{"kind":"register","op":"set",${placeOf(write)},"value":${write.draftText}}`;
+    case "delete":
+      return `{"kind":"register","op":"delete",${placeOf(write)}}`;
+  }
+}
+
+/** What a header line says. @throws LineRefusal */
+export function decodeHeader(text: string): Header {
   const header = parse(text);
   if (!isRecord(header) || header.kind !== "header") {
     throw new LineRefusal("bad_header", 'the first line of a session is an object of the kind "header"');
@@ -120,10 +156,16 @@ export function decodeHeader(text: string): SessionMetadata {
       `the header says format ${JSON.stringify(header.v)}, and this reads format ${JSONL_FORMAT}; import the session first`,
     );
   }
-  const { v: _v, kind: _kind, ...metadata } = header;
+  const { v: _v, kind: _kind, timesKeptThroughSeq = 0, ...metadata } = header;
   const issue = metadataIssue(metadata);
   if (issue !== undefined) throw new LineRefusal("bad_header", `in the header, ${issue}`);
-  return inDomain(metadata) as unknown as SessionMetadata;
+  if (!isTime(timesKeptThroughSeq)) {
+    throw new LineRefusal(
+      "bad_header",
+      "in the header, timesKeptThroughSeq is a whole number from 0 or absent",
+    );
+  }
+  return { metadata: inDomain(metadata) as unknown as SessionMetadata, timesKeptThroughSeq };
 }
 
 /** The writes of a line, in their order. Their rows are not frozen. @throws LineRefusal */
@@ -163,30 +205,20 @@ function inDomain<T>(value: T): T {
   }
 }
 
-function encodeWrite(write: Write, seq: number, timestamp: number, stored: StoredWrite[]): string {
+function storeAsText(write: Write, seq: number, timestamp: number): StoredWrite {
   switch (write.kind) {
-    case "entry": {
-      const text = JSON.stringify(write.entry);
-      stored.push(new StoredEntry(write.entry, seq, timestamp, { text }));
-      return `{"kind":"entry","seq":${seq},"timestamp":${timestamp},${text.slice(1)}`;
-    }
-    case "usage": {
-      const text = JSON.stringify(write.row);
-      stored.push(new StoredUsage(write.row, seq, { text }));
-      return `{"kind":"usage","seq":${seq},${text.slice(1)}`;
-    }
-    case "register": {
-      const { namespace, key } = write;
-      const place = `"seq":${seq},"namespace":"${namespace}","key":${JSON.stringify(key)}`;
-      if (write.op === "delete") {
-        stored.push(storedDelete(write, seq));
-        return `{"kind":"register","op":"delete",${place}}`;
-      }
-      const text = JSON.stringify(write.value);
-      stored.push(new StoredRegister(write, seq, { text }));
-      return `{"kind":"register","op":"set",${place},"value":${text}}`;
-    }
+    case "entry":
+      return new StoredEntry(write.entry, seq, timestamp, { text: JSON.stringify(write.entry) });
+    case "usage":
+      return new StoredUsage(write.row, seq, { text: JSON.stringify(write.row) });
+    case "register":
+      if (write.op === "delete") return storedDelete(write, seq);
+      return new StoredRegister(write, seq, { text: JSON.stringify(write.value) });
   }
+}
+
+function placeOf({ seq, namespace, key }: { seq: number; namespace: string; key: string }): string {
+  return `"seq":${seq},"namespace":"${namespace}","key":${JSON.stringify(key)}`;
 }
 
 function parse(text: string): unknown {

@@ -1,57 +1,44 @@
 /**
- * Making a session file as a whole: under another name first, then renamed. A process that dies in the middle leaves
- * the target as it was, and at the most a file that ends in `.new`, which the next attempt replaces.
+ * Making a session file as a whole: beside its place first, then renamed into it (`replacement.ts`). A process that
+ * dies in the middle leaves the place as it was, and at the most a leftover.
  */
 import { type SessionMetadata, StorageFault } from "../contract.ts";
 import { admitMetadata, INITIAL_WRITES, SessionExists } from "../creation.ts";
+import type { SessionContents } from "../dump.ts";
+import { storedRows } from "../stored-write.ts";
+import { Tables } from "../tables.ts";
 import { encodeHeader, encodeTransaction } from "./codec.ts";
 import { type FileSystem, hostFileSystem } from "./file-system.ts";
+import { replaceFile } from "./replacement.ts";
+import { headerOf, snapshotContent } from "./snapshot.ts";
 
-/** Creates the file of a new session: header, and a lane `main` at the root (spec §2.8). @throws SessionExists, StorageFault */
+/**
+ * Creates the file of a new session. Without `contents` it holds the lane `main` at the root (spec §2.8), and is not
+ * synced: there is nothing yet that a loss of power could take.
+ * @throws SessionExists, StorageFault
+ */
 export function createJsonlFile(
   path: string,
   metadata: SessionMetadata,
   fileSystem: FileSystem = hostFileSystem,
+  contents?: SessionContents,
 ): void {
   const admitted = admitMetadata(metadata);
   if (exists(path, fileSystem)) throw new SessionExists(path);
-  writeJsonlFile(path, admitted, [encodeTransaction(INITIAL_WRITES, 1, admitted.createdAt).line], fileSystem);
+  const content = contents === undefined ? [initialContent(admitted)] : contentOf(admitted, contents);
+  const { file } = replaceFile(path, content, { fileSystem, isSynced: contents !== undefined });
+  fileSystem.close(file);
 }
 
-/**
- * Puts a file with these lines, each with its LF, in the place of `path`, whether or not there is one.
- * @throws StorageFault; the place is as it was then.
- */
-export function writeJsonlFile(
-  path: string,
-  metadata: SessionMetadata,
-  lines: readonly string[],
-  fileSystem: FileSystem,
-): void {
-  const text = encodeHeader(metadata) + lines.join("");
-  const temporary = `${path}.new`;
-  try {
-    removeIfThere(temporary, fileSystem);
-    writeNew(temporary, Buffer.from(text), fileSystem);
-    fileSystem.rename(temporary, path);
-  } catch (cause) {
-    try {
-      removeIfThere(temporary, fileSystem);
-    } catch {
-      // The first failure is the one to report; a file under the other name does no harm.
-    }
-    throw new StorageFault(`${path} could not be written; nothing half-made stands there`, cause, true);
-  }
+function initialContent(metadata: SessionMetadata): Uint8Array {
+  const header = encodeHeader(metadata);
+  return Buffer.from(header + encodeTransaction(INITIAL_WRITES, 1, metadata.createdAt).line);
 }
 
-function writeNew(path: string, bytes: Buffer, fileSystem: FileSystem): void {
-  const file = fileSystem.open(path, "createNew");
-  try {
-    const written = fileSystem.write(file, bytes, 0, bytes.length, 0);
-    if (written !== bytes.length) throw new Error(`the file took ${written} of ${bytes.length} bytes`);
-  } finally {
-    fileSystem.close(file);
-  }
+function contentOf(metadata: SessionMetadata, contents: SessionContents): Iterable<Uint8Array> {
+  const tables = new Tables();
+  tables.apply(storedRows(contents));
+  return snapshotContent(headerOf(metadata, tables), tables);
 }
 
 function exists(path: string, fileSystem: FileSystem): boolean {
@@ -60,14 +47,6 @@ function exists(path: string, fileSystem: FileSystem): boolean {
     return true;
   } catch (error) {
     if ((error as { code?: unknown }).code === "ENOENT") return false;
-    throw error;
-  }
-}
-
-function removeIfThere(path: string, fileSystem: FileSystem): void {
-  try {
-    fileSystem.unlink(path);
-  } catch (error) {
-    if ((error as { code?: unknown }).code !== "ENOENT") throw error;
+    throw new StorageFault(`${path} could not be looked at`, error, true);
   }
 }

@@ -1,13 +1,18 @@
 /**
  * The synchronous file calls that the JSONL store makes, and no others. They come in through the constructor, so that
- * a faulty file can fail, shorten or lose any of them; each call here is one system call.
+ * a faulty file can fail, shorten or lose any of them; each call here is one step that a process can die before,
+ * inside or after.
  */
 import {
   closeSync,
+  constants,
   fstatSync,
+  fsyncSync,
   ftruncateSync,
   openSync,
+  readdirSync,
   readSync,
+  realpathSync,
   renameSync,
   unlinkSync,
   writeSync,
@@ -36,6 +41,14 @@ export interface FileSystem {
   close(file: number): void;
   rename(from: string, to: string): void;
   unlink(path: string): void;
+  /** Waits until the content of an open file is on the device. */
+  sync(file: number): void;
+  /** Waits until the names in a folder are on the device. */
+  syncFolder(path: string): void;
+  /** The names in a folder, in no promised order. */
+  list(folder: string): string[];
+  /** The path with its links followed. */
+  realPath(path: string): string;
 }
 
 /** The host's file system. Files that it makes are readable and writable by their owner alone. */
@@ -48,9 +61,24 @@ export const hostFileSystem: FileSystem = {
   close: (file) => closeSync(file),
   rename: (from, to) => renameSync(from, to),
   unlink: (path) => unlinkSync(path),
+  sync: (file) => fsyncSync(file),
+  syncFolder: (path) => {
+    // Windows opens no folder and syncs names by itself.
+    if (process.platform === "win32") return;
+    const folder = openSync(path, "r");
+    try {
+      fsyncSync(folder);
+    } finally {
+      closeSync(folder);
+    }
+  },
+  list: (folder) => readdirSync(folder),
+  realPath: (path) => realpathSync(path),
 };
 
-const OPEN_FLAGS = { read: "r", readWrite: "r+", createNew: "wx+" } as const;
+/** A pipe under the path of a file must not hold up its reader for ever; regular files know no such waiting. */
+const NONBLOCK = constants.O_NONBLOCK ?? 0;
+const OPEN_FLAGS = { read: constants.O_RDONLY | NONBLOCK, readWrite: "r+", createNew: "wx+" } as const;
 
 /** The whole content of an open file. */
 export function readWhole(fileSystem: FileSystem, file: number): Buffer {

@@ -14,7 +14,7 @@ interface Inode {
   names: number;
 }
 
-/** Files in memory, by path. There are no folders: a path is a name. */
+/** Files in memory, by path. There are no folders and no links: a path is a name, and its folder a part of the name. */
 export class MemoryFiles implements FileSystem {
   readonly #named = new Map<string, Inode>();
   readonly #open = new Map<number, Inode>();
@@ -107,6 +107,25 @@ export class MemoryFiles implements FileSystem {
   unlink(path: string): void {
     this.#find(path, "unlink").names -= 1;
     this.#named.delete(path);
+  }
+
+  sync(file: number): void {
+    this.#inode(file, "fsync");
+  }
+
+  syncFolder(): void {
+    // Nothing here outlives a loss of power, so there is nothing to wait for.
+  }
+
+  list(folder: string): string[] {
+    const start = folder === "." ? "" : `${folder}/`;
+    const inside = this.paths().filter((path) => path.startsWith(start));
+    return inside.map((path) => path.slice(start.length)).filter((name) => !name.includes("/"));
+  }
+
+  realPath(path: string): string {
+    this.#find(path, "realpath");
+    return path;
   }
 
   #bind(path: string, inode: Inode): void {

@@ -5,6 +5,8 @@
 import type { SessionMetadata } from "../contract.ts";
 import type { SessionDump } from "../dump.ts";
 import { dumpOf } from "../queries.ts";
+import type { FileBytes } from "./byte-account.ts";
+import { bytesOf } from "./compaction.ts";
 import { type FileSystem, hostFileSystem, readWhole } from "./file-system.ts";
 import { replay, type TornTail } from "./replay.ts";
 
@@ -12,6 +14,8 @@ import { replay, type TornTail } from "./replay.ts";
 export interface JsonlSession {
   readonly metadata: SessionMetadata;
   readonly dump: SessionDump;
+  /** What of the file a compaction would keep and drop. */
+  readonly bytes: FileBytes;
   /** What a dead writer left behind the last line. */
   readonly tornTail: TornTail | undefined;
 }
@@ -22,8 +26,10 @@ export function readJsonlSession(
   fileSystem: FileSystem = hostFileSystem,
 ): JsonlSession {
   const bytes = typeof source === "string" ? readFile(source, fileSystem) : bufferOf(source);
-  const { metadata, tables, tornTail } = replay(bytes, typeof source === "string" ? source : undefined);
-  return { metadata, dump: dumpOf(tables, metadata), tornTail };
+  const replayed = replay(bytes, typeof source === "string" ? source : undefined);
+  const { tables, tornTail } = replayed;
+  const { metadata } = replayed.header;
+  return { metadata, dump: dumpOf(tables, metadata), bytes: bytesOf(replayed), tornTail };
 }
 
 function readFile(path: string, fileSystem: FileSystem): Buffer {

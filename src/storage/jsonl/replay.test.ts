@@ -14,7 +14,7 @@ const SETTLED = encodeTransaction(settlementOf("e_2", "e_1", "two").writes, 3, 1
 const LAST = encodeTransaction(factOf("last", "2").writes, 7, 1_006).line;
 const FILE = HEADER + LEAF + ENTRY + SETTLED + LAST;
 
-const dumpOfReplayed = ({ tables, metadata }: Replayed) => dumpOf(tables, metadata);
+const dumpOfReplayed = ({ tables, header }: Replayed) => dumpOf(tables, header.metadata);
 const dumpOfText = (text: string | Buffer) => dumpOfReplayed(replay(Buffer.from(text as string)));
 
 function corruptionOf(content: string | Buffer): Corruption {

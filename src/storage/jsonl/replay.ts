@@ -8,7 +8,8 @@
  * Invariants.
  * 1. Lines are split at byte 0x0A and nowhere else, before anything in them is read.
  * 2. seq rises strictly from line to line and inside a line; gaps are legal, for a rewritten file has them.
- * 3. The times of entries never fall, and are one within a transaction. Committed times are kept as they stand.
+ * 3. The times of entries never fall, and are one within a transaction. Committed times are kept as they stand. Only
+ *    entries that the header declares as taken from elsewhere may fall behind (`codec.ts`).
  * 4. Ids are unique over entries and usage rows; a parent stands before its child.
  * 5. A line that breaks a rule is reported as `Corruption` with its reason, line and byte offset, and no part of the
  *    session is given out. Only a torn tail is dropped, whole.
@@ -17,15 +18,24 @@
  */
 import { isAscii, isUtf8 } from "node:buffer";
 import { Corruption } from "../../foundation/index.ts";
-import type { SessionMetadata } from "../contract.ts";
 import type { StoredWrite } from "../stored-write.ts";
 import { Tables } from "../tables.ts";
-import { assertInDomain, decodeHeader, decodeLine, LineRefusal, maySpellOutsideDomain } from "./codec.ts";
+import { ByteAccount } from "./byte-account.ts";
+import {
+  assertInDomain,
+  decodeHeader,
+  decodeLine,
+  type Header,
+  LineRefusal,
+  maySpellOutsideDomain,
+} from "./codec.ts";
 
 /** What a file says. */
 export interface Replayed {
-  readonly metadata: SessionMetadata;
+  readonly header: Header;
   readonly tables: Tables;
+  /** How many of the bytes a compaction would keep. */
+  readonly account: ByteAccount;
   /** Up to here the file is whole lines. */
   readonly committedBytes: number;
   readonly tornTail: TornTail | undefined;
@@ -44,7 +54,12 @@ export interface TornTail {
  */
 export function replay(bytes: Buffer, file?: string): Replayed {
   const committedBytes = bytes.lastIndexOf(LF) + 1;
-  const progress: Progress = { tables: new Tables(), lines: 0, metadata: undefined };
+  const progress: Progress = {
+    tables: new Tables(),
+    account: new ByteAccount(),
+    lines: 0,
+    header: undefined,
+  };
   try {
     refuseByteOrderMark(bytes);
     if (committedBytes === 0) throw new LineRefusal("no_header", NO_HEADER);
@@ -60,8 +75,9 @@ export function replay(bytes: Buffer, file?: string): Replayed {
   }
   const byteLength = bytes.length - committedBytes;
   return {
-    metadata: progress.metadata as SessionMetadata,
+    header: progress.header as Header,
     tables: progress.tables,
+    account: progress.account,
     committedBytes,
     tornTail: byteLength === 0 ? undefined : { byteOffset: committedBytes, byteLength },
   };
@@ -73,9 +89,10 @@ const NO_HEADER = "the file has no complete first line; a session is created who
 
 interface Progress {
   readonly tables: Tables;
+  readonly account: ByteAccount;
   /** Lines that were accepted; the next one has this index. */
   lines: number;
-  metadata: SessionMetadata | undefined;
+  header: Header | undefined;
 }
 
 function refuseByteOrderMark(bytes: Buffer): void {
@@ -102,7 +119,8 @@ function replayChunk(chunk: Buffer, progress: Progress): void {
   let start = 0;
   while (start < text.length) {
     const end = text.indexOf("\n", start);
-    replayLine(text.slice(start, end), isSuspicious, progress);
+    const line = text.slice(start, end);
+    replayLine(line, isPlain ? line.length : Buffer.byteLength(line), isSuspicious, progress);
     start = end + 1;
   }
 }
@@ -113,27 +131,28 @@ function replayLineByLine(chunk: Buffer, progress: Progress): void {
     const end = chunk.indexOf(LF, start);
     const line = chunk.subarray(start, end);
     if (!isUtf8(line)) throw new LineRefusal("not_utf8", "the line has bytes that are no UTF-8");
-    replayLine(line.toString("utf8"), true, progress);
+    replayLine(line.toString("utf8"), line.length, true, progress);
     start = end + 1;
   }
 }
 
-function replayLine(text: string, isSuspicious: boolean, progress: Progress): void {
+function replayLine(text: string, byteLength: number, isSuspicious: boolean, progress: Progress): void {
   if (isSuspicious) {
     if (text.includes("\r"))
       throw new LineRefusal("carriage_return", "the line has a raw CR, which no writer writes");
     if (maySpellOutsideDomain(text)) assertInDomain(text);
   }
-  if (progress.metadata === undefined) progress.metadata = decodeHeader(text);
+  if (progress.header === undefined) progress.header = decodeHeader(text);
   else {
     const writes = decodeLine(text);
-    applyLine(writes, progress.tables);
+    applyLine(writes, progress.tables, progress.header.timesKeptThroughSeq);
+    progress.account.addLine(writes, byteLength);
   }
   progress.lines += 1;
 }
 
 /** Holds the writes of one line against what stands before them, one after the other, and applies them. */
-function applyLine(writes: readonly StoredWrite[], tables: Tables): void {
+function applyLine(writes: readonly StoredWrite[], tables: Tables, timesKeptThroughSeq: number): void {
   let lineTimestamp: number | undefined;
   for (const write of writes) {
     const { seq } = write;
@@ -151,7 +170,7 @@ function applyLine(writes: readonly StoredWrite[], tables: Tables): void {
           `entry ${id} has the time ${timestamp} in a transaction of ${lineTimestamp}`,
         );
       }
-      if (timestamp < tables.newestEntryTimestamp) {
+      if (timestamp < tables.newestEntryTimestamp && seq > timesKeptThroughSeq) {
         throw new LineRefusal(
           "timestamp_falls",
           `entry ${id} has the time ${timestamp}, behind ${tables.newestEntryTimestamp} of an earlier entry`,

@@ -79,6 +79,10 @@ export function failingFiles(inner: FileSystem, plan: FailurePlan): FileSystem &
     close: watch("close", (file) => inner.close(file)),
     rename: watch("rename", (from, to) => inner.rename(from, to)),
     unlink: watch("unlink", (path) => inner.unlink(path)),
+    sync: watch("sync", (file) => inner.sync(file)),
+    syncFolder: watch("syncFolder", (path) => inner.syncFolder(path)),
+    list: watch("list", (folder) => inner.list(folder)),
+    realPath: watch("realPath", (path) => inner.realPath(path)),
     get fired() {
       return fired;
     },

@@ -11,7 +11,7 @@ import { Corruption } from "../../foundation/index.ts";
 import { addUsage, zeroUsage } from "../../model/index.ts";
 import type { SessionMetadata, SessionStats } from "../contract.ts";
 import { admitMetadata, INITIAL_WRITES, SessionExists } from "../creation.ts";
-import type { SessionDump } from "../dump.ts";
+import type { SessionContents } from "../dump.ts";
 import { BranchIndex } from "./branch-index.ts";
 import { Connection, type ConnectionOptions, type SqliteSource } from "./connection.ts";
 import { type LeaseOptions, WriterLease } from "./lease.ts";
@@ -19,9 +19,6 @@ import { readSession } from "./reads.ts";
 import { encodeSession, SESSION_COLUMNS } from "./rows.ts";
 import { APPLICATION_ID, createTables, hasTables, LAYOUT_VERSION } from "./schema.ts";
 import { SessionWriter } from "./writer.ts";
-
-/** What a fork or a rewrite starts with instead of the initial registers: rows by rising seq, as a dump has them. */
-export type SessionContents = Pick<SessionDump, "entries" | "registers" | "usage">;
 
 /** Creates a session and claims it; see invariant 1. @throws SessionExists; StorageFault. */
 export function createSession(

@@ -39,11 +39,11 @@ import {
   type UsageScan,
 } from "../contract.ts";
 import { openingTimestamp } from "../creation.ts";
-import type { SessionDump } from "../dump.ts";
+import type { SessionContents, SessionDump } from "../dump.ts";
 import { BranchIndex } from "./branch-index.ts";
 import { scanBranch, scanBranchStructure } from "./branch-scan.ts";
 import { type Connection, isSqliteError, type SqliteSource } from "./connection.ts";
-import { createSession, openedSession, type SessionContents } from "./creation.ts";
+import { createSession, openedSession } from "./creation.ts";
 import { dumpOf } from "./dump.ts";
 import { WriterLease } from "./lease.ts";
 import { leaseOptionsOf, leaseWaitOf, type SqliteOptions, startIdleTimer } from "./options.ts";

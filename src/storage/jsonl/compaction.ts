@@ -1,0 +1,106 @@
+/**
+ * Snapshot compaction (spec §1.7): when a session file is worth writing again without its dead bytes, and how it is
+ * made sure that the file which is replaced is still the one that was read. The form of the new file stands in
+ * `snapshot.ts`, its way into place in `replacement.ts`; `JsonlStorage.compact` puts the three together.
+ *
+ * Until then a session file only grows: a deleted payload or an overwritten state stays in it as bytes. Who must be
+ * rid of them promptly asks for a compaction after each terminal transaction.
+ */
+import { crc32 } from "node:zlib";
+import { StorageFault } from "../contract.ts";
+import type { FileBytes } from "./byte-account.ts";
+import { encodeHeader } from "./codec.ts";
+import type { FileSystem } from "./file-system.ts";
+import type { Replayed } from "./replay.ts";
+
+/** From when on a file is worth compacting. Both must be reached. */
+export interface CompactionThreshold {
+  /** Dead bytes by all bytes, from 0 to 1. */
+  readonly deadRatioMin: number;
+  /** In bytes; a small file is quick to read whatever is dead in it. */
+  readonly fileBytesMin: number;
+}
+
+/** For who asks for compaction at opening and has no figures of their own. */
+export const DEFAULT_COMPACTION_THRESHOLD: CompactionThreshold = {
+  deadRatioMin: 0.5,
+  fileBytesMin: 1 << 16,
+};
+
+/** What a compaction did. */
+export interface CompactionReport {
+  /** Of the file, a torn tail included. */
+  readonly bytesBefore: number;
+  readonly bytesAfter: number;
+  /** False when the folder could not be synced: the compaction stands, but a loss of power may undo it. */
+  readonly isFolderSynced: boolean;
+}
+
+/** Whether a file has reached the threshold. */
+export function isWorthCompacting(bytes: FileBytes, threshold: CompactionThreshold): boolean {
+  if (bytes.total < threshold.fileBytesMin) return false;
+  return bytes.dead > 0 && bytes.dead >= bytes.total * threshold.deadRatioMin;
+}
+
+/** How the bytes of a file are used. A file with spaces that no writer writes may seem all live. */
+export function bytesOf({
+  header,
+  account,
+  committedBytes,
+}: Omit<Replayed, "tables" | "tornTail">): FileBytes {
+  const headerText = encodeHeader(header.metadata, header.timesKeptThroughSeq);
+  const live = Buffer.byteLength(headerText) + account.liveBytes;
+  return { total: committedBytes, dead: Math.max(0, committedBytes - live) };
+}
+
+/** What a store knows of the file that it left: its whole lines, and what lies behind them. */
+export interface FileImage {
+  /** Of the whole lines. */
+  readonly sizeBytes: number;
+  /** CRC-32 of the whole lines. */
+  readonly checksum: number;
+  /** Of a torn tail. */
+  readonly tailBytes: number;
+}
+
+/**
+ * Holds the file that has the path now against what the store left: also one of the same size with other content,
+ * and one that was put in its place. @throws StorageFault, `recovered: false` when the file is not the one.
+ */
+export function assertSameFile(path: string, image: FileImage, fileSystem: FileSystem): void {
+  let found: { sizeBytes: number; checksum: number };
+  try {
+    found = readImage(path, image.sizeBytes, fileSystem);
+  } catch (cause) {
+    throw new StorageFault(`${path} could not be read again; it was not replaced`, cause, true);
+  }
+  if (found.sizeBytes === image.sizeBytes + image.tailBytes && found.checksum === image.checksum) return;
+  const message = `${path} is not the file that this store left: another process changed it; it was not replaced`;
+  throw new StorageFault(message, undefined);
+}
+
+/** The size of a file, and the checksum of its first `checkedBytes`. */
+function readImage(
+  path: string,
+  checkedBytes: number,
+  fileSystem: FileSystem,
+): { sizeBytes: number; checksum: number } {
+  const file = fileSystem.open(path, "read");
+  try {
+    const piece = Buffer.allocUnsafe(Math.min(PIECE_BYTES, checkedBytes));
+    let checksum = 0;
+    let position = 0;
+    while (position < checkedBytes) {
+      const wanted = Math.min(piece.length, checkedBytes - position);
+      const count = fileSystem.read(file, piece, 0, wanted, position);
+      if (count === 0) break;
+      checksum = crc32(piece.subarray(0, count), checksum);
+      position += count;
+    }
+    return { sizeBytes: fileSystem.fstat(file).size, checksum };
+  } finally {
+    fileSystem.close(file);
+  }
+}
+
+const PIECE_BYTES = 1 << 18;
