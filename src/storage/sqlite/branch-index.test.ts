@@ -90,7 +90,7 @@ const steps = fc.array(
       { weight: 1, arbitrary: fc.constant(true) },
     ),
   }),
-  { minLength: 20, maxLength: 300, size: "max" },
+  { minLength: 100, maxLength: 250, size: "max" },
 );
 
 function play(history: History, plan: readonly { from: number | undefined; isCompaction: boolean }[]): void {
@@ -144,7 +144,7 @@ describe("the branch index", () => {
           play(history, plan);
           for (let at = 0; at < plan.length; at++) expect(history.scan(at)).toEqual(history.walk(at));
         }),
-        { numRuns: 6 },
+        { numRuns: 4 },
       );
     },
   );
@@ -159,7 +159,7 @@ describe("the branch index", () => {
           expect(count).toBeLessThanOrEqual(Math.min(history.interval(parent), rowsCopiedMax));
         });
       }),
-      { numRuns: 8 },
+      { numRuns: 6 },
     );
   });
 

@@ -41,9 +41,11 @@ export const BUSY_TIMEOUT_MS = 5000;
 /** What the WAL is cut back to after a checkpoint, so that one slow reader does not leave it large for ever. */
 const WAL_BYTES_KEPT = 16 * 1024 * 1024;
 
-/** Bytes 18 and 19 of the header name the journal mode that a file was written in: 2 is WAL, 1 is not. */
+/** Bytes 18 and 19 of the header name the journal mode that a file was written in. */
 const HEADER_WRITE_VERSION = 18;
 const HEADER_READ_VERSION = 19;
+const ROLLBACK_VERSION = 1;
+const WAL_VERSION = 2;
 
 export class Connection {
   /** The file, for messages; absent for an image. */
@@ -62,14 +64,19 @@ export class Connection {
     this.file = source.kind === "file" ? source.path : undefined;
     const { readonly = false, mustExist = true, busyTimeoutMs = BUSY_TIMEOUT_MS } = options;
     const connect = options.connect ?? connectHost;
-    const filename = source.kind === "file" ? source.path : withoutWal(source.bytes);
-    const opened = this.guard(() =>
-      connect(filename, {
-        readonly,
-        timeout: busyTimeoutMs,
-        fileMustExist: mustExist && source.kind === "file",
-      }),
-    );
+    const filename = source.kind === "file" ? source.path : imageOf(source.bytes);
+    const opened = this.guard(() => {
+      try {
+        return connect(filename, {
+          readonly,
+          timeout: busyTimeoutMs,
+          fileMustExist: mustExist && source.kind === "file",
+        });
+      } catch (error) {
+        if (isSqliteError(error)) throw error;
+        throw new StorageFault(`${this.file ?? "the image"} cannot be opened: ${String(error)}`, error, true);
+      }
+    });
     this.#database = opened;
     try {
       this.#begin = opened.prepare("BEGIN IMMEDIATE");
@@ -84,11 +91,16 @@ export class Connection {
   /**
    * Sets a file to journal_mode WAL and synchronous NORMAL: a finished commit outlives the process that made it, and
    * a power loss may take the newest commits but no part of one. An image has no journal that outlives it.
+   * @throws StorageFault where WAL cannot be had, as on network mounts: readers and the writer would block each other.
    */
   configure(): void {
     if (this.file === undefined) return;
     this.guard(() => {
-      this.#database.pragma("journal_mode = WAL");
+      const mode = this.#database.pragma("journal_mode = WAL", { simple: true });
+      if (mode !== "wal") {
+        const message = `${this.file} stays in journal mode ${String(mode)}; put the session on a local file system`;
+        throw new StorageFault(message, undefined, true);
+      }
       this.#database.pragma("synchronous = NORMAL");
       this.#database.pragma(`journal_size_limit = ${WAL_BYTES_KEPT}`);
     });
@@ -154,7 +166,8 @@ export class Connection {
         const reason = error.code === "SQLITE_NOTADB" ? "not_a_database" : "sqlite_corrupt";
         throw new Corruption(reason, `SQLite cannot read it: ${error.message}`, this.place());
       }
-      throw new StorageFault(`SQLite failed: ${error.message} [${error.code}]`, error, true);
+      const what = `SQLite failed on ${this.file ?? "the image"}: ${error.message} [${error.code}]`;
+      throw new StorageFault(what, error, true);
     }
   }
 
@@ -168,7 +181,7 @@ export class Connection {
 
   /** The bytes of the whole database as of the last commit, fit for a source of kind `image`. */
   image(): Buffer {
-    return withoutWal(this.guard(() => this.#database.serialize()));
+    return claimNoWal(this.guard(() => this.#database.serialize()));
   }
 
   /** Closes the connection. The last one on a file moves the WAL into it. Idempotent. */
@@ -221,12 +234,15 @@ function connectHost(filename: string | Buffer, options: Database.Options): Data
   return new Database(filename, options);
 }
 
-/** A copy of an image that claims no WAL: a database in memory has none, and SQLite refuses one that says it had. */
-function withoutWal(bytes: Uint8Array): Buffer {
-  const copy = Buffer.from(bytes);
-  if (copy.length > HEADER_READ_VERSION) {
-    copy[HEADER_WRITE_VERSION] = 1;
-    copy[HEADER_READ_VERSION] = 1;
-  }
-  return copy;
+/** An image that SQLite opens in memory, where there is no WAL: it refuses one whose header says that there was. */
+function imageOf(bytes: Uint8Array): Buffer {
+  const view = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  // The driver copies the bytes, so the caller's are only copied when their header has to change.
+  return view[HEADER_READ_VERSION] === WAL_VERSION ? claimNoWal(Buffer.from(view)) : view;
+}
+
+function claimNoWal(bytes: Buffer): Buffer {
+  bytes[HEADER_WRITE_VERSION] = ROLLBACK_VERSION;
+  bytes[HEADER_READ_VERSION] = ROLLBACK_VERSION;
+  return bytes;
 }

@@ -112,6 +112,7 @@ describe("a dump", () => {
   it("of nothing is a fault, and of something else a corruption", async () => {
     await withFile(async (path) => {
       expect(() => dumpSqlite({ kind: "file", path })).toThrow(StorageFault);
+      expect(() => dumpSqlite({ kind: "file", path: `${path}/in/no/folder` })).toThrow(StorageFault);
       expect(() =>
         dumpSqlite({ kind: "image", bytes: Buffer.from("not a database, but long enough to be read") }),
       ).toThrow(Corruption);
