@@ -10,6 +10,7 @@ export {
   toolCallsOf,
 } from "./classification.ts";
 export { estimateContextTokens, estimateTokens, shouldCompact, usageTokens } from "./context-size.ts";
+export { CORRUPTION_REASONS, type CorruptionReason } from "./corruption-reasons.ts";
 export {
   type CurrentOperation,
   describeState,
@@ -52,12 +53,5 @@ export {
 export type { GenerationSettled } from "./transition-generation.ts";
 export { runResult, type TerminalOutcome, type TerminalReads } from "./transition-terminal.ts";
 export { isLastCall, type ToolCleared, type ToolSettled } from "./transition-tools.ts";
-export {
-  type AgreeingRegisters,
-  CORRUPTION_REASONS,
-  type CorruptionReason,
-  checkReferences,
-  checkRegisters,
-  type LaneRegisters,
-  type LoadedReferences,
-} from "./validity.ts";
+export { type AgreeingRegisters, checkRegisters, type LaneRegisters } from "./validity.ts";
+export { checkReferences, type LoadedReferences } from "./validity-references.ts";

@@ -55,9 +55,9 @@ export interface PlannerInputs {
   /** Whether the registry resolves a model now. */
   hasModel(provider: string, modelId: string): boolean;
   /** With `tools`: the response that holds the calls. */
-  readonly batchAssistant?: SettledAssistantMessage;
+  readonly batchAssistant?: SettledAssistantMessage | undefined;
   /** With a checkpoint that judges its size: the estimate, and the window of the lane's model (0: unknown). */
-  readonly contextSize?: { readonly tokens: number; readonly contextWindow: number };
+  readonly contextSize?: { readonly tokens: number; readonly contextWindow: number } | undefined;
 }
 
 /** What the drive does next. */
@@ -191,27 +191,30 @@ function nextToolAction(state: RunState, batch: ToolBatch, inputs: PlannerInputs
     state.settings.toolExecution === "sequential" ||
     sources.some(({ name }) => active.has(name) && inputs.tools.get(name)?.executionMode === "sequential");
 
+  const declarationOf = (call: ToolCall) => inputs.tools.get(sources[call.sourceIndex]?.name ?? "");
+  const isLost = (call: ToolCall) =>
+    call.status === "effect_pending" &&
+    !inputs.running.has(toolKey(batch, call.sourceIndex)) &&
+    !isReplayable(call, declarationOf(call));
+  // Its result is known already, so nothing is gained by starting others before it is stored (spec §0.5).
+  if (isLost(first)) {
+    return { kind: "settle_tool", sourceIndex: first.sourceIndex, reason: { kind: "interrupted" } };
+  }
   for (const call of isSequential ? [first] : open) {
-    if (inputs.running.has(toolKey(batch, call.sourceIndex))) continue;
-    const name = sources[call.sourceIndex]?.name ?? "";
-    if (call.status === "planned") {
-      // An active tool that is not registered is a missing identity; a name that is not active is the model's error.
-      if (active.has(name) && !inputs.tools.has(name)) break;
-      return { kind: "clear_tool", sourceIndex: call.sourceIndex };
-    }
-    if (isReplayable(call, inputs.tools.get(name))) {
-      return { kind: "replay_tool", sourceIndex: call.sourceIndex };
-    }
+    const { sourceIndex } = call;
+    if (inputs.running.has(toolKey(batch, sourceIndex)) || isLost(call)) continue;
+    if (call.status === "effect_pending") return { kind: "replay_tool", sourceIndex };
+    // An active tool that is not registered is a missing identity; a name that is not active is the model's error.
+    const name = sources[sourceIndex]?.name ?? "";
+    if (!active.has(name) || inputs.tools.has(name)) return { kind: "clear_tool", sourceIndex };
+    if (call === first) return missingTool(name);
+    break;
   }
+  return { kind: "await_effect", key: toolKey(batch, first.sourceIndex) };
+}
 
-  const { sourceIndex } = first;
-  const key = toolKey(batch, sourceIndex);
-  if (inputs.running.has(key)) return { kind: "await_effect", key };
-  if (first.status === "effect_pending") {
-    return { kind: "settle_tool", sourceIndex, reason: { kind: "interrupted" } };
-  }
-  const missing = { tools: [sources[sourceIndex]?.name ?? ""], models: [] };
-  return { kind: "suspend", reason: "missing_identities", missing };
+function missingTool(name: string): Action {
+  return { kind: "suspend", reason: "missing_identities", missing: { tools: [name], models: [] } };
 }
 
 /** Twice safe: when the call was started, and now (spec §4.5). */

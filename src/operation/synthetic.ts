@@ -58,17 +58,12 @@ export function interruptedRequestText(attempt: number, maxAttempts: number): st
   );
 }
 
-/** The error of a response that was cut off by a cancellation that is durable. */
-export const ABORTED_REQUEST_TEXT = "The run was cancelled before an answer was stored.";
-
 /** Why a planned or pending tool call gets a result that no tool gave. */
 export type SyntheticToolReason =
   | { readonly kind: "interrupted" }
   | { readonly kind: "truncated" }
-  | { readonly kind: "cancelled" }
   | { readonly kind: "unknown_tool"; readonly activeToolNames: readonly string[] }
-  | { readonly kind: "arguments_refused"; readonly message: string }
-  | { readonly kind: "blocked"; readonly message: string };
+  | { readonly kind: "arguments_refused"; readonly message: string };
 
 /** The text of a synthetic tool result. */
 export function syntheticToolText(toolName: string, reason: SyntheticToolReason): string {
@@ -83,16 +78,12 @@ export function syntheticToolText(toolName: string, reason: SyntheticToolReason)
         "The tool call was not executed: the response reached the output limit, so its arguments may be incomplete. " +
         "Issue the call again."
       );
-    case "cancelled":
-      return "The tool call was not executed: the run was cancelled first.";
     case "unknown_tool": {
       const known = reason.activeToolNames.length > 0 ? reason.activeToolNames.join(", ") : "none";
       return `There is no tool named ${toolName}. Available tools: ${known}.`;
     }
     case "arguments_refused":
       return `The arguments of ${toolName} were refused: ${reason.message}`;
-    case "blocked":
-      return reason.message;
   }
 }
 
