@@ -5,7 +5,7 @@
  * (their own fault, whatever the lane does), then whether the lane is busy, then whether its configuration resolves.
  * The last two are judged on the lane's mutation line, in the same job as the commit.
  */
-import { admitJson, err, ok, type Result } from "../foundation/index.ts";
+import { err, ok, type Result } from "../foundation/index.ts";
 import type { AgentMessage, ImageContent, TextContent } from "../model/index.ts";
 import {
   acceptRun,
@@ -92,7 +92,7 @@ export async function acceptPrompt(
     state,
     stateSeq,
     leafId,
-    configuration: admitJson(configuration.value),
+    configuration: configuration.value,
     configurationSeq: configuration.seq,
   });
 }

@@ -24,20 +24,22 @@ import { clearCall } from "./tools.ts";
 /** The view of a harness; see the module header. */
 export function createDriveView(environment: Environment): DriveView {
   const { session, clock } = environment;
+  const { hasModel } = registriesOf(environment);
   return {
     async plannerInputs(current, live) {
-      const inputs = {
-        ...registriesOf(environment),
+      const responseId = namedResponse(current.state);
+      const batchAssistant =
+        responseId === undefined ? undefined : await loadResponse(environment, live, responseId);
+      const contextSize = responseId === undefined ? await sizeAt(environment, live, current) : undefined;
+      return {
         nowMs: clock.now(),
         running: live.running,
         deferredPollsRemaining: live.deferredPollsRemaining,
+        tools: environment.tools.declarations,
+        hasModel,
+        batchAssistant,
+        contextSize,
       };
-      const responseId = namedResponse(current.state);
-      if (responseId !== undefined) {
-        return { ...inputs, batchAssistant: await loadResponse(environment, live, responseId) };
-      }
-      const contextSize = await sizeAt(environment, live, current);
-      return contextSize ? { ...inputs, contextSize } : inputs;
     },
     reload: (current) => readCurrent(session, current.operation.lane, current.operation.operationId),
     settings: () => environment.settings,

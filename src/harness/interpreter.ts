@@ -8,7 +8,7 @@
  * The interpreter is handed two things only: `Effects`, the road to everything durable and outside, and `DriveView`,
  * which reads and changes nothing.
  */
-import { absurd } from "../foundation/index.ts";
+import { absurd, admitJson } from "../foundation/index.ts";
 import type { DeferredHandle, JsonObject, LaneLastResult } from "../model/index.ts";
 import {
   type Action,
@@ -153,14 +153,15 @@ function startGeneration(
   const phase = isRun(current) ? current.state.phase : undefined;
   if (phase?.kind !== "checkpoint" || phase.continuation.kind !== "need_assistant") throw outOfPlace(current);
   const { streamOptions, retryPolicy, revision } = view.settings();
-  const context = {
+  // Admitted once: every later state of the step shares this context, and a store need not copy it again.
+  const context = admitJson({
     stepId: view.mintId(),
     triggerEntryId: phase.triggerEntryId,
-    configuration: current.configuration,
+    configuration: admitJson(current.configuration),
     streamOptions,
     retryPolicy,
     overflowRecoveryUsed: phase.continuation.overflowRecoveryUsed,
-  };
+  });
   return fx.commitTransition(
     current,
     { kind: "generation_started", context },

@@ -10,8 +10,8 @@
  */
 import type { TSchema } from "typebox";
 import { Compile } from "typebox/compile";
-import { Convert } from "typebox/value";
-import { admitJson, NotJson } from "../foundation/index.ts";
+import { Clone, Convert } from "typebox/value";
+import { NotJson } from "../foundation/index.ts";
 import {
   type AgentToolResult,
   isJsonObject,
@@ -30,6 +30,7 @@ import {
   syntheticToolText,
   type ToolSettled,
 } from "../operation/index.ts";
+import { detachJson } from "../session/index.ts";
 import type { DriveState } from "./drive-state.ts";
 import type { EffectPlan, ToolExecution } from "./effects.ts";
 import type { AnyTool, Environment } from "./environment.ts";
@@ -176,7 +177,7 @@ function storedResult(
 export function validUsage(usage: unknown): Usage | undefined {
   if (usage === undefined) return undefined;
   try {
-    const admitted = admitJson(usage);
+    const admitted = detachJson(usage);
     const issue = validateUsageRowDraft({ id: "usage", usage: admitted, adjustment: false });
     return issue ? undefined : (admitted as Usage);
   } catch (error) {
@@ -191,14 +192,14 @@ function checkArguments(
 ): { readonly arguments: JsonObject } | { readonly refusal: string } {
   const check = validatorOf(schema);
   // Coercion is for what a model got nearly right ("3" for 3); what is right already is left alone.
-  const value = check(prepared) ? prepared : Convert(schema, prepared);
+  const value = check(prepared) ? prepared : Convert(schema, Clone(prepared));
   if (!check(value)) {
     const issue = issueOf(schema, value);
     if (issue === undefined) return { refusal: "they do not satisfy the schema of the tool" };
     return { refusal: `${issue.path || "they"} should be ${issue.expected}, and found was ${issue.found}` };
   }
-  if (!isJsonObject(value)) return { refusal: "they are no JSON object" };
-  return { arguments: admitJson(value) };
+  const detached = detachJson(value);
+  return isJsonObject(detached) ? { arguments: detached } : { refusal: "they are no JSON object" };
 }
 
 function refusedArguments(message: string): Clearance {

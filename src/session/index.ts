@@ -6,5 +6,6 @@ export {
   projectEntries,
   readContext,
 } from "./context.ts";
+export { detachJson } from "./detach.ts";
 export { configurationWrite, MAIN_LANE, newLaneWrites } from "./lane.ts";
 export { InvalidWrite, Session, type SessionCodecOptions, type SessionOptions } from "./session.ts";

@@ -34,6 +34,7 @@ import {
   validateTransaction,
 } from "../model/index.ts";
 import type { BranchScan, SessionMetadata, SessionStats, Storage } from "../storage/index.ts";
+import { detachJson } from "./detach.ts";
 
 /** What a session decodes with: schemas of an application's own message roles, by role. */
 export interface SessionCodecOptions {
@@ -126,13 +127,13 @@ export class Session {
   }
 
   /**
-   * A message as it may be stored: detached, frozen, of a registered role, settled if an assistant's; or the first
-   * place where it is not.
+   * A message as it may be stored: detached (`detach.ts`), of a registered role, settled if an assistant's; or the
+   * first place where it is not.
    */
   admitMessage<Message extends object>(message: Message): Result<Message, ShapeIssue> {
     let admitted: Message;
     try {
-      admitted = admitJson(message);
+      admitted = detachJson(message);
     } catch (error) {
       if (!(error instanceof NotJson)) throw error;
       return err({ path: error.path, expected: "a value that JSON can carry", found: error.found });

@@ -37,6 +37,9 @@ export const MODEL: Model = {
   maxTokens: 4096,
 };
 
+/** One schema for all tools: a schema object is compiled once. */
+const PARAMETERS = Type.Object({ path: Type.Optional(Type.String()) });
+
 /** One answer of the scripted provider; a function sees the request, and may wait. */
 export type Answer =
   | Partial<AssistantMessage>
@@ -118,7 +121,7 @@ export class World {
       name,
       label: name,
       description: name,
-      parameters: Type.Object({ path: Type.Optional(Type.String()) }),
+      parameters: PARAMETERS,
       ...declaration,
       execute: (id, args, signal, onUpdate, context) => {
         this.log.push({ kind: "tool", name, args });
