@@ -168,9 +168,10 @@ class LedgerRun implements HarnessCheckRun {
 
 /** What a row of the world cost. */
 function chargeOf(row: WorldRow, scenario: Scenario): ScriptedUsage | undefined {
-  if (row.kind === "request") return row.usage;
-  const does = scenario.tools.find(({ name }) => name === row.tool)?.does;
-  return does?.kind === "answers" ? does.usage : undefined;
+  const does = row.kind === "tool" ? scenario.tools.find(({ name }) => name === row.tool)?.does : undefined;
+  const usage = row.kind === "request" ? row.usage : does?.kind === "answers" ? does.usage : undefined;
+  // What costs nothing leaves nothing to conserve.
+  return usage === undefined || usage.input + usage.output === 0 ? undefined : usage;
 }
 
 /** The usage id of the request intent that is open, one without a charge first. */

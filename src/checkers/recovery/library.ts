@@ -1,0 +1,237 @@
+/**
+ * The library: what the world answers, in the words of the run that nobody cut.
+ *
+ * An answer depends on its turn and ask, a tool result on its turn and call. What the uninterrupted run has stored of
+ * it is taken from there, so that an expectation differs from that run only where something is demanded. What that run
+ * never asked for is made from the scenario.
+ */
+
+import type { Scenario, ScriptedReply, ScriptedTool, ScriptedUsage } from "../../faults/index.ts";
+import { canonicalJson, type JsonValue } from "../../foundation/index.ts";
+import { type Usage, zeroUsage } from "../../model/index.ts";
+import type { Pattern } from "../compare-views.ts";
+import { callsOf, type ParsedEntry, type ParsedMessage } from "./parsed-view.ts";
+
+/** An answer of the model: what is stored of it, and what it means. */
+export interface LibraryReply {
+  readonly message: Omit<ParsedMessage, "timestamp">;
+  readonly usage: Usage;
+  readonly stopReason: string;
+  readonly errorMessage: string | undefined;
+}
+
+/** A result of a tool call. */
+export interface LibraryResult {
+  readonly message: Omit<ParsedMessage, "timestamp">;
+  readonly usage: Usage | undefined;
+  readonly terminate: boolean;
+}
+
+/** See the module header. */
+export class Library {
+  readonly #scenario: Scenario;
+  readonly #replies = new Map<string, ParsedMessage>();
+  readonly #results = new Map<string, ParsedEntry>();
+  #template: ParsedMessage | undefined;
+
+  /** @param entries those of the uninterrupted run. */
+  constructor(scenario: Scenario, entries: readonly ParsedEntry[]) {
+    this.#scenario = scenario;
+    const count = new TurnCount();
+    for (const entry of entries) {
+      const { message } = entry;
+      if (message?.role === "assistant" && !isSynthetic(message)) {
+        this.#replies.set(`${count.turn}:${count.ask}`, message);
+        this.#template ??= message;
+      }
+      if (message?.role === "toolResult") this.#results.set(`${count.turn - 1}:${message.toolCallId}`, entry);
+      count.take(entry);
+    }
+  }
+
+  /** The answer to the how-manieth ask of a turn. */
+  reply(turn: number, ask: number): LibraryReply {
+    const replies = this.#scenario.turns[turn];
+    const scripted = replies?.[Math.min(ask, replies.length) - 1];
+    const known = this.#replies.get(`${turn}:${ask}`);
+    if (known !== undefined) {
+      const { timestamp: _timestamp, ...message } = known;
+      const { errorMessage } = message as { errorMessage?: string };
+      return {
+        message,
+        usage: known.usage ?? zeroUsage(),
+        stopReason: known.stopReason ?? "stop",
+        errorMessage: errorMessage ?? scripted?.errorMessage,
+      };
+    }
+    return scripted === undefined ? this.#exhausted() : this.#made(scripted);
+  }
+
+  /** The result of a call that runs to its end. */
+  result(turn: number, call: { id: string; name: string; arguments: JsonValue }): LibraryResult {
+    const known = this.#results.get(`${turn}:${call.id}`);
+    if (known?.message !== undefined) {
+      const { timestamp: _timestamp, ...message } = known.message;
+      return { message, usage: message.usage, terminate: known.terminate === true };
+    }
+    const tool = this.#scenario.tools.find(({ name }) => name === call.name);
+    return resultOf(tool, call);
+  }
+
+  #made({ text, toolCalls, stopReason, errorMessage, usage }: ScriptedReply): LibraryReply {
+    const content = [
+      ...(text === undefined ? [] : [{ type: "text", text }]),
+      ...(toolCalls ?? []).map((call) => ({ type: "toolCall", ...call })),
+    ];
+    const billed = usageOf(usage);
+    return {
+      message: {
+        ...this.#envelope(),
+        content,
+        stopReason,
+        usage: billed,
+        ...(errorMessage === undefined ? {} : { errorMessage }),
+      },
+      usage: billed,
+      stopReason,
+      errorMessage,
+    };
+  }
+
+  /** The scenario has no answer: an error in the world's own words. */
+  #exhausted(): LibraryReply {
+    return {
+      message: {
+        ...this.#envelope(),
+        content: [],
+        stopReason: "error",
+        usage: zeroUsage(),
+        ...{ errorMessage: ANY_TEXT },
+      },
+      usage: zeroUsage(),
+      stopReason: "error",
+      errorMessage: undefined,
+    };
+  }
+
+  /** The members of an answer that say where it came from. */
+  #envelope(): Omit<ParsedMessage, "timestamp"> {
+    if (this.#template === undefined) {
+      const any = { api: ANY_TEXT, provider: ANY_TEXT, model: ANY_TEXT, responseId: ANY_OPTIONAL as never };
+      return { role: "assistant", ...any };
+    }
+    const { timestamp: _timestamp, ...rest } = this.#template;
+    const { errorMessage: _errorMessage, ...envelope } = rest as typeof rest & { errorMessage?: string };
+    return envelope;
+  }
+}
+
+/**
+ * Turns and asks, counted over a conversation: an answer that failed leaves the turn where it is, and the next ask of
+ * the turn is one more.
+ */
+export class TurnCount {
+  turn = 0;
+  /** The next ask of the turn, from 1. */
+  ask = 1;
+
+  take({ message }: Pick<ParsedEntry, "message">): void {
+    if (message?.role !== "assistant") return;
+    if (message.stopReason !== "error" && message.stopReason !== "aborted") {
+      this.turn++;
+      this.ask = 1;
+    } else if (!isSynthetic(message)) this.ask++;
+  }
+}
+
+/** Whether a response was made up: it bears no mark of a provider and cost nothing. */
+export function isSynthetic({ responseId, usage }: ParsedMessage): boolean {
+  return responseId === undefined && (usage?.totalTokens ?? 0) === 0;
+}
+
+export const ANY_TEXT: Pattern = { $any: "text" };
+export const ANY_OPTIONAL: Pattern = { $any: "optional" };
+
+/** A synthetic error result: the wording is the runtime's own. */
+export function syntheticResult({ id, name }: { id: string; name: string }): LibraryResult {
+  return {
+    message: {
+      role: "toolResult",
+      toolCallId: id,
+      ...{ toolName: name, details: ANY_OPTIONAL, isError: true },
+      content: [{ type: "text", text: ANY_TEXT }],
+    },
+    usage: undefined,
+    terminate: false,
+  };
+}
+
+/** A synthetic response: the wording is the runtime's own, its cost is zero. */
+export function syntheticResponse(
+  stopReason: "error" | "aborted",
+  model: { provider: string; modelId: string },
+): LibraryReply {
+  return {
+    message: {
+      role: "assistant",
+      content: [],
+      stopReason,
+      usage: zeroUsage(),
+      ...{ api: ANY_TEXT, provider: model.provider, model: model.modelId, errorMessage: ANY_TEXT },
+    },
+    usage: zeroUsage(),
+    stopReason,
+    errorMessage: undefined,
+  };
+}
+
+function resultOf(
+  tool: ScriptedTool | undefined,
+  call: { id: string; name: string; arguments: JsonValue },
+): LibraryResult {
+  if (tool === undefined || !hasRequired(tool, call.arguments)) return syntheticResult(call);
+  const { does } = tool;
+  const answered = (text: string, isError: boolean, usage?: ScriptedUsage): LibraryResult["message"] => ({
+    role: "toolResult",
+    toolCallId: call.id,
+    ...{ toolName: call.name, details: ANY_OPTIONAL, isError },
+    content: [{ type: "text", text }],
+    ...(usage === undefined ? {} : { usage: usageOf(usage) }),
+  });
+  switch (does.kind) {
+    case "answers": {
+      const text = does.text.replaceAll("{arguments}", () => canonicalJson(call.arguments));
+      return {
+        message: answered(text, false, does.usage),
+        usage: does.usage && usageOf(does.usage),
+        terminate: does.terminate === true,
+      };
+    }
+    case "answersBytes":
+      return { message: answered("x".repeat(does.byteCount), false), usage: undefined, terminate: false };
+    case "throws":
+      return { message: answered(does.message, true), usage: undefined, terminate: false };
+  }
+}
+
+function hasRequired({ requires }: ScriptedTool, args: JsonValue): boolean {
+  if (requires === undefined) return true;
+  if (typeof args !== "object" || args === null || Array.isArray(args)) return false;
+  return requires.every((name) => typeof args[name] === "string");
+}
+
+function usageOf({ input, output }: ScriptedUsage): Usage {
+  const usd = (tokens: number) => tokens / 1e6;
+  return {
+    ...zeroUsage(),
+    input,
+    output,
+    totalTokens: input + output,
+    cost: { ...zeroUsage().cost, input: usd(input), output: usd(output), total: usd(input + output) },
+  };
+}
+
+/** The calls of an answer, for whoever plans its batch. */
+export function plannedCalls({ message }: LibraryReply) {
+  return callsOf({ ...message, timestamp: 0 });
+}

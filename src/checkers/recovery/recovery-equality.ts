@@ -1,0 +1,56 @@
+/**
+ * Recovery equals uninterrupted: what crash, reopen and resume must reach (spec §4.5).
+ *
+ * Checks: the canonical view after recovery is that of the run that nobody cut, changed exactly where the policy table
+ * demands it for what was pending at the cut. It is computed, not tolerated: a recovery that should have differed and
+ * did not is found like one that should not have and did. Does not check: how recovery got there (the judge does), and
+ * what the table says nothing of (`NotCovered`).
+ */
+import type { Cut } from "../../faults/index.ts";
+import { renameIds, sortedJson } from "../canonical-view.ts";
+import type { RecoveryExpectation, RecoveryQuestion } from "../contract.ts";
+import { continueFrom } from "./continuation.ts";
+import { parseView } from "./parsed-view.ts";
+
+/** The view that recovery must reach; see the header. @throws NotCovered */
+export async function expectRecovery(question: RecoveryQuestion): Promise<RecoveryExpectation> {
+  const { scenario, cut, uninterrupted } = question;
+  if (leavesNothingPending(cut)) return { canonical: uninterrupted.canonical, demands: [] };
+  const atCut = parseView((await question.atCut()).canonical);
+  const { view, demands } = continueFrom(scenario, atCut, parseView(uninterrupted.canonical));
+  return { canonical: renameIds(sortedJson(view)), demands };
+}
+
+/** Cuts after which no effect is pending and no wait is running, whatever the scenario: nothing can be demanded. */
+export function leavesNothingPending({ boundary, position }: Pick<Cut, "boundary" | "position">): boolean {
+  if (boundary.kind !== "commit") return false;
+  return (position === "after" ? QUIET_AFTER : QUIET_BEFORE).has(boundary.label);
+}
+
+/** Rows after which nothing is pending. */
+const QUIET_AFTER: ReadonlySet<string> = new Set([
+  "lane.seed",
+  "acceptance.prompt",
+  "generation.ready",
+  "generation.retry-due",
+  "generation.retry-unknown",
+  "generation.settle.tools",
+  "generation.settle.finish",
+  "generation.settle.failed",
+  "generation.settle.synthetic-error",
+  "tool.settle.last",
+  "tool.synthetic.last",
+  "tool.interrupted.last",
+  "terminal.completed",
+  "terminal.failed",
+]);
+
+/** Rows before which nothing is pending. A torn commit leaves what was before it. */
+const QUIET_BEFORE: ReadonlySet<string> = new Set([
+  "lane.seed",
+  "acceptance.prompt",
+  "generation.ready",
+  "generation.intent",
+  "terminal.completed",
+  "terminal.failed",
+]);
