@@ -7,6 +7,7 @@ export type {
   View,
   ViewReading,
 } from "../checkers/index.ts";
+export { builtInSubjects, subjectById } from "./built-in.ts";
 export type {
   Boot,
   Disk,

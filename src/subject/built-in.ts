@@ -1,0 +1,21 @@
+/** The systems that come with the package, as subjects, in the order in which reports show them. */
+import type { Subject } from "./contract.ts";
+import { jsonlMedium } from "./harness/jsonl-medium.ts";
+import { memoryMedium } from "./harness/memory-medium.ts";
+import { sqliteMedium } from "./harness/sqlite-medium.ts";
+import { harnessSubject } from "./harness/subject.ts";
+
+const SUBJECTS: readonly Subject[] = [
+  harnessSubject(memoryMedium),
+  harnessSubject(jsonlMedium),
+  harnessSubject(sqliteMedium),
+];
+
+export function builtInSubjects(): readonly Subject[] {
+  return SUBJECTS;
+}
+
+/** The built-in subject of an id, or undefined. */
+export function subjectById(id: string): Subject | undefined {
+  return SUBJECTS.find((subject) => subject.id === id);
+}

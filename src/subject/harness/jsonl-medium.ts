@@ -1,0 +1,148 @@
+/**
+ * JSONL: the disk is a file; a fork is a copy of it. A commit is one write, and one write is not atomic under a kill.
+ *
+ * Where a commit tears. A kernel copies a write page by page, so a killed process leaves a line that ends at a 4 KB
+ * offset of the file. A line that crosses no such offset is torn in its middle instead: nothing promises that it
+ * cannot be, and a short write can stop anywhere.
+ */
+import { copyFileSync, existsSync, rmSync, statSync, truncateSync } from "node:fs";
+import { join } from "node:path";
+import { type FileSystem, hostFileSystem, JsonlStorage, readJsonlSession } from "../../storage/index.ts";
+import type { Disk, TornDisk } from "../contract.ts";
+import type { Medium } from "./medium.ts";
+
+const PAGE_BYTES = 4096;
+/** A commit of a megabyte crosses hundreds of pages; that many of them, the first and the last included, are torn. */
+const TEARS_MAX = 8;
+const SESSION_FILE = "session.jsonl";
+
+/** A session file as a subject's disk. */
+export class JsonlSubjectDisk implements Disk {
+  readonly path: string;
+
+  constructor(path: string) {
+    this.path = path;
+  }
+
+  fork(folder: string): JsonlSubjectDisk {
+    const path = nextPath(folder);
+    copyFileSync(this.path, path);
+    return new JsonlSubjectDisk(path);
+  }
+
+  size(): number {
+    return statSync(this.path).size;
+  }
+
+  tear(sizeBefore: number, folder: string): readonly TornDisk[] {
+    return tearsOf(sizeBefore, this.size()).map((offset) => {
+      const disk = this.fork(folder);
+      truncateSync(disk.path, offset);
+      return { bytesWritten: offset - sizeBefore, disk };
+    });
+  }
+
+  dispose(): void {
+    rmSync(this.path, { force: true });
+  }
+}
+
+export const jsonlMedium: Medium<JsonlSubjectDisk> = {
+  id: "jsonl",
+  title: "the harness on a JSON-lines file, one write a commit",
+  grade: "process-crash",
+  provision: async (metadata, folder) => {
+    const first = join(folder, SESSION_FILE);
+    const path = existsSync(first) ? nextPath(folder) : first;
+    const storage = JsonlStorage.create({ path, clock: STILL_CLOCK, metadata });
+    storage.abandon();
+    return new JsonlSubjectDisk(path);
+  },
+  attach: (folder) => new JsonlSubjectDisk(join(folder, SESSION_FILE)),
+  open: async ({ path }, { clock }) => {
+    const fileSystem = new StoppableFileSystem();
+    const storage = JsonlStorage.open({ path, clock, fileSystem });
+    return {
+      storage,
+      abandon: () => storage.abandon(),
+      stopNextWriteAfter: (bytesWritten, reached) => fileSystem.stopAfter(bytesWritten, reached),
+    };
+  },
+  dump: ({ path }) => readJsonlSession(path).dump,
+};
+
+/** File offsets at which a line between two sizes is torn; see the header. */
+export function tearsOf(sizeBefore: number, sizeAfter: number): readonly number[] {
+  const pages: number[] = [];
+  const first = (Math.floor(sizeBefore / PAGE_BYTES) + 1) * PAGE_BYTES;
+  for (let offset = first; offset < sizeAfter; offset += PAGE_BYTES) pages.push(offset);
+  if (pages.length === 0) return [Math.floor((sizeBefore + sizeAfter) / 2)];
+  if (pages.length <= TEARS_MAX) return pages;
+  const step = (pages.length - 1) / (TEARS_MAX - 1);
+  return Array.from({ length: TEARS_MAX }, (_, index) => pages[Math.round(index * step)] ?? first);
+}
+
+/** The host's file system, which can be told to stop in the middle of its next write, for good. */
+class StoppableFileSystem implements FileSystem {
+  #stop: { bytesWritten: number; reached: () => void } | undefined;
+  #stopped = false;
+  readonly open = hostFileSystem.open;
+  readonly read = hostFileSystem.read;
+  readonly fstat = hostFileSystem.fstat;
+  readonly close = hostFileSystem.close;
+  readonly list = hostFileSystem.list;
+  readonly realPath = hostFileSystem.realPath;
+
+  stopAfter(bytesWritten: number, reached: () => void): void {
+    this.#stop = { bytesWritten, reached };
+  }
+
+  write(file: number, bytes: Uint8Array, offset: number, length: number, position: number): number {
+    this.#assertGoing();
+    const stop = this.#stop;
+    if (stop === undefined) return hostFileSystem.write(file, bytes, offset, length, position);
+    this.#stopped = true;
+    hostFileSystem.write(file, bytes, offset, Math.min(stop.bytesWritten, length), position);
+    stop.reached();
+    throw new Error("the medium stopped in the middle of this write");
+  }
+
+  truncate(file: number, sizeBytes: number): void {
+    this.#assertGoing();
+    hostFileSystem.truncate(file, sizeBytes);
+  }
+
+  sync(file: number): void {
+    this.#assertGoing();
+    hostFileSystem.sync(file);
+  }
+
+  syncFolder(path: string): void {
+    this.#assertGoing();
+    hostFileSystem.syncFolder(path);
+  }
+
+  rename(from: string, to: string): void {
+    this.#assertGoing();
+    hostFileSystem.rename(from, to);
+  }
+
+  unlink(path: string): void {
+    this.#assertGoing();
+    hostFileSystem.unlink(path);
+  }
+
+  #assertGoing(): void {
+    if (this.#stopped) throw new Error("the medium takes nothing more");
+  }
+}
+
+/** Creating a session takes its times from the metadata, so no clock is read. */
+const STILL_CLOCK = { now: () => 0, sleep: () => Promise.resolve() };
+
+let pathCount = 0;
+
+/** A path that nobody in this process has used; scratch folders belong to one process. */
+function nextPath(folder: string): string {
+  return join(folder, `${pathCount++}.jsonl`);
+}

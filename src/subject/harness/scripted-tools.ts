@@ -1,0 +1,38 @@
+/** The tools of a scenario as a harness takes them: each execution is an effect of the scripted world. */
+import { type TSchema, Type } from "typebox";
+import type { Scenario, ScriptedTool, World, WorldAccess } from "../../faults/index.ts";
+import type { AgentHarnessTool, AgentToolResult } from "../../model/index.ts";
+import { usageOf } from "./scripted-models.ts";
+
+/** The tools, bound to a world and to one life. */
+export function scriptedTools(scenario: Scenario, world: World, access: WorldAccess): AgentHarnessTool[] {
+  return scenario.tools.map((tool) => ({
+    name: tool.name,
+    label: tool.name,
+    description: `scripted tool ${tool.name}`,
+    parameters: parametersOf(tool),
+    replay: tool.replay,
+    ...(tool.executionMode === undefined ? {} : { executionMode: tool.executionMode }),
+    execute: async (toolCallId, params): Promise<AgentToolResult> => {
+      const answer = await world.execute(access, tool, toolCallId, params as never);
+      return {
+        content: [{ type: "text", text: answer.text }],
+        details: {},
+        ...(answer.usage === undefined ? {} : { usage: usageOf(answer.usage) }),
+        ...(answer.terminate ? { terminate: true } : {}),
+      };
+    },
+  }));
+}
+
+/** One schema object per scripted tool: a runtime caches its validators by schema, and boots thousands of times. */
+const schemas = new WeakMap<ScriptedTool, TSchema>();
+
+function parametersOf(tool: ScriptedTool): TSchema {
+  const known = schemas.get(tool);
+  if (known !== undefined) return known;
+  const required = (tool.requires ?? []).map((name) => [name, Type.String()] as const);
+  const schema = Type.Object(Object.fromEntries(required), { additionalProperties: true });
+  schemas.set(tool, schema);
+  return schema;
+}

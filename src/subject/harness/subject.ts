@@ -1,0 +1,66 @@
+/** The harness on one medium, as a subject. */
+import {
+  CATALOGUE,
+  expectRecovery,
+  labelOf,
+  StoreModel,
+  startHarnessJudge,
+  viewOf,
+} from "../../checkers/index.ts";
+import { idsOfIncarnation, VIRTUAL_EPOCH_MS, VirtualClock } from "../../foundation/index.ts";
+import type { Write } from "../../model/index.ts";
+import { CURRENT_STORAGE_VERSION, type SessionMetadata } from "../../storage/index.ts";
+import type { Boot, Disk, Subject } from "../contract.ts";
+import { type Seams, startLife } from "./life.ts";
+import type { Medium } from "./medium.ts";
+
+/** Makes the subject. `id` and `seams` are for canaries; the right system has the id of its medium and no seams. */
+export function harnessSubject<D extends Disk>(
+  medium: Medium<D>,
+  options: { readonly id?: string; readonly seams?: Seams } = {},
+): Subject {
+  // A subject is only handed disks that it made itself.
+  const own = (disk: Disk) => disk as D;
+  return {
+    id: options.id ?? medium.id,
+    title: medium.title,
+    grade: medium.grade,
+    family: "harness",
+    rows: CATALOGUE.map((row) => row.name),
+    drives: ["automatic", "manual"],
+    provision: ({ seed, folder }) => medium.provision(metadataOf(seed), folder),
+    attach: (folder) => medium.attach(folder),
+    boot: (boot) => {
+      const { world, incarnation } = boot;
+      const parts = {
+        metadata: metadataOf(boot.seed),
+        open: () => medium.open(own(boot.disk), { clock: world.clock, incarnation }),
+        label: boot.isNamed ? namer(medium, own(boot.disk), boot) : () => "commit",
+        seams: options.seams ?? {},
+      };
+      return startLife(parts, boot);
+    },
+    view: async (disk, { downtimes }) => viewOf(medium.dump(own(disk)), { downtimes }),
+    judge: startHarnessJudge,
+    expect: expectRecovery,
+  };
+}
+
+/** Names commits by the specification's rows: folds what was committed, from what the disk holds at boot. */
+function namer<D extends Disk>(medium: Medium<D>, disk: D, boot: Boot): (writes: readonly Write[]) => string {
+  const model = StoreModel.of(medium.dump(disk));
+  boot.timeline.listen((event) => model.observe(event));
+  return (writes) => labelOf(writes, model);
+}
+
+/** The session of a seed: the same in every process. */
+function metadataOf(seed: number): SessionMetadata {
+  const known = sessions.get(seed);
+  if (known !== undefined) return known;
+  const id = idsOfIncarnation(seed, -1, new VirtualClock()).next();
+  const metadata = { id, createdAt: VIRTUAL_EPOCH_MS, storageVersion: CURRENT_STORAGE_VERSION };
+  sessions.set(seed, metadata);
+  return metadata;
+}
+
+const sessions = new Map<number, SessionMetadata>();
