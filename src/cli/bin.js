@@ -1,0 +1,18 @@
+#!/usr/bin/env node
+/**
+ * The launcher. In a checkout, where the sources stand beside it, it runs them; in the published package, which holds
+ * none, it runs the compiled JavaScript without any loader.
+ */
+import { existsSync } from "node:fs";
+
+const sources = new URL("./main.ts", import.meta.url);
+
+async function load() {
+  if (!existsSync(sources)) return import("../../dist/src/cli/main.js");
+  const { register } = await import("tsx/esm/api");
+  register();
+  return import(sources.href);
+}
+
+const { main } = await load();
+process.exitCode = await main(process.argv.slice(2));

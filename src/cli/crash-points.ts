@@ -1,0 +1,36 @@
+/** `crashproof crash-points [SCENARIO…]`: cut at every boundary, on every subject. */
+import { type Command, Option } from "commander";
+import type { ExitCode } from "./exit.ts";
+import { type CutOptions, checkersOf, scenariosOf, subjectsOf, withCutOptions } from "./options.ts";
+import { runExploration, type Streams } from "./session.ts";
+import { VERSION } from "./version.ts";
+
+export function crashPoints(
+  program: Command,
+  streams: Streams,
+  end: (code: ExitCode) => void,
+  line: string,
+): void {
+  withCutOptions(program.command("crash-points"))
+    .argument("[scenario...]", "scenarios; all of them if none is named")
+    .description("cut every boundary of the scenarios, reopen, resume, compare with the run that nobody cut")
+    .addOption(
+      new Option("--kill <which>", "kill real processes at the same boundaries")
+        .choices(["none", "sample", "all"])
+        .default("none"),
+    )
+    .action(async (names: string[], options: CutOptions) => {
+      const plan = {
+        scenarios: scenariosOf(names),
+        subjects: subjectsOf(options.subject),
+        seed: options.seed,
+        depth: options.depth,
+        skip: options.skip,
+        checkersOff: checkersOf(options.off),
+        kill: options.kill,
+        version: VERSION,
+        command: line,
+      };
+      end(await runExploration(plan, options, streams));
+    });
+}

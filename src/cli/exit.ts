@@ -1,0 +1,39 @@
+/**
+ * Exit codes, and the one way to end early.
+ *
+ * 0 all survived · 1 a promise was broken · 2 wrong usage or unreadable input · 3 inconclusive · 4 crashproof failed.
+ */
+import type { ExploreResult } from "../explore/index.ts";
+
+export const EXIT = { survived: 0, violated: 1, usage: 2, inconclusive: 3, failed: 4 } as const;
+
+export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
+
+/** Wrong usage: what was given, what was expected, what to do. Ends with exit code 2. */
+export class UsageError extends Error {
+  override readonly name = "UsageError";
+  readonly code: UsageCode;
+
+  constructor(code: UsageCode, message: string) {
+    super(message);
+    this.code = code;
+  }
+}
+
+/** Documented in the README, section "Errors of the command line". */
+export type UsageCode =
+  | "UNKNOWN_SCENARIO"
+  | "UNKNOWN_SUBJECT"
+  | "UNKNOWN_CHECKER"
+  | "UNKNOWN_BOUNDARY"
+  | "INVALID_RUN_ID"
+  | "INVALID_NUMBER"
+  | "UNWRITABLE_OUTPUT";
+
+/** The exit code of a result. A broken promise outweighs a doubt; nothing looked at is a doubt. */
+export function exitCodeOf({ totals, coverage }: ExploreResult): ExitCode {
+  if (totals.violated > 0) return EXIT.violated;
+  const { covered, total } = coverage.boundaries;
+  if (totals.inconclusive > 0 || covered < total || totals.runs === 0) return EXIT.inconclusive;
+  return EXIT.survived;
+}

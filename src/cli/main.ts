@@ -1,0 +1,56 @@
+/**
+ * The command line: one file per command, and nothing here that is not a function of the library first.
+ */
+import { Command, CommanderError } from "commander";
+import { canaries } from "./canaries.ts";
+import { crashPoints } from "./crash-points.ts";
+import { EXIT, type ExitCode, UsageError } from "./exit.ts";
+import { list } from "./list.ts";
+import { repro } from "./repro.ts";
+import { run } from "./run.ts";
+import type { Streams } from "./session.ts";
+import { VERSION } from "./version.ts";
+
+/** Runs one command line. Resolves to the exit code; never throws. */
+export async function main(args: readonly string[], streams: Streams = hostStreams): Promise<ExitCode> {
+  let code: ExitCode = EXIT.failed;
+  const end = (ended: ExitCode) => {
+    code = ended;
+  };
+  const line = ["npx crashproof", ...args].join(" ");
+  const program = new Command("crashproof")
+    .description("Kill a durable agent runtime at every boundary, reopen it, resume it, compare.")
+    .version(VERSION)
+    .exitOverride()
+    .configureOutput({ writeOut: streams.out, writeErr: streams.err })
+    .showHelpAfterError("(see --help)")
+    .addHelpText(
+      "after",
+      "\nExit codes: 0 all survived · 1 a promise was broken · 2 wrong usage or unreadable input · 3 inconclusive · 4 crashproof itself failed",
+    );
+  run(program, streams, end, line);
+  crashPoints(program, streams, end, line);
+  repro(program, streams, end);
+  list(program, streams, end);
+  canaries(program, streams, end);
+  try {
+    await program.parseAsync([...args], { from: "user" });
+    return code;
+  } catch (error) {
+    if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.survived : EXIT.usage;
+    if (error instanceof UsageError) {
+      streams.err(`crashproof: ${error.message} [${error.code}]\n`);
+      return EXIT.usage;
+    }
+    streams.err(
+      `crashproof itself failed: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`,
+    );
+    return EXIT.failed;
+  }
+}
+
+const hostStreams: Streams = {
+  out: (text) => process.stdout.write(text),
+  err: (text) => process.stderr.write(text),
+  isTerminal: process.stderr.isTTY === true,
+};

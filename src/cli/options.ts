@@ -1,0 +1,124 @@
+/**
+ * The options that several commands share, and what the words on the command line stand for.
+ *
+ * Every name is looked up before anything runs; an unknown one is answered with the names there are.
+ */
+import { type Command, InvalidArgumentError } from "commander";
+import { SCENARIOS, scenarioByName } from "../../scenarios/index.ts";
+import { DEFAULT_SEED, type Scenario } from "../faults/index.ts";
+import type { Subject } from "../subject/index.ts";
+import { CHECKS } from "./checks.ts";
+import { UsageError } from "./exit.ts";
+import { allSubjects, subjectById } from "./subjects.ts";
+
+/** Options of every command that explores. */
+export interface CommonOptions {
+  readonly seed: number;
+  readonly json?: string;
+  readonly quiet?: boolean;
+}
+
+/** Options of every command that cuts. */
+export interface CutOptions extends CommonOptions {
+  readonly subject: readonly string[];
+  readonly depth: number;
+  readonly kill: "none" | "sample" | "all";
+  readonly skip: readonly string[];
+  readonly off: readonly string[];
+}
+
+export function withCommonOptions(command: Command): Command {
+  return command
+    .option("--json <file>", "write the result as JSON (crashproof-result/1)")
+    .option("--seed <n>", "seed of ids and samples", wholeNumber(0), DEFAULT_SEED)
+    .option("--quiet", "no progress on stderr");
+}
+
+export function withCutOptions(command: Command): Command {
+  return withCommonOptions(command)
+    .option("--subject <id>", "only this subject (repeatable)", collect, [])
+    .option("--depth <n>", "deaths in one run: 1, 2 cuts every recovery again, 3 …", wholeNumber(1), 1)
+    .option(
+      "--skip <boundary>",
+      "leave a boundary out, e.g. tool.settle#2 (repeatable; inconclusive)",
+      collect,
+      [],
+    )
+    .option("--off <checker>", "switch a checker off, to show that it is needed (repeatable)", collect, []);
+}
+
+/** The scenarios of the given names; all of them if none is given. */
+export function scenariosOf(names: readonly string[]): readonly Scenario[] {
+  if (names.length === 0) return SCENARIOS;
+  return names.map((name) => {
+    const scenario = scenarioByName(name);
+    if (scenario === undefined) {
+      throw new UsageError(
+        "UNKNOWN_SCENARIO",
+        unknown(
+          "scenario",
+          name,
+          SCENARIOS.map((known) => known.name),
+        ),
+      );
+    }
+    return scenario;
+  });
+}
+
+/** The subjects of the given ids; the built-in ones if none is given. */
+export function subjectsOf(ids: readonly string[]): readonly Subject[] {
+  if (ids.length === 0) return allSubjects();
+  return ids.map((id) => {
+    const subject = subjectById(id);
+    if (subject === undefined) {
+      throw new UsageError(
+        "UNKNOWN_SUBJECT",
+        unknown(
+          "subject",
+          id,
+          allSubjects().map((known) => known.id),
+        ),
+      );
+    }
+    return subject;
+  });
+}
+
+/** Checks the names of checkers to switch off. */
+export function checkersOf(names: readonly string[]): readonly string[] {
+  for (const name of names) {
+    if (!CHECKS.some((checker) => checker.name === name)) {
+      throw new UsageError(
+        "UNKNOWN_CHECKER",
+        unknown(
+          "checker",
+          name,
+          CHECKS.map((known) => known.name),
+        ),
+      );
+    }
+  }
+  return names;
+}
+
+/** A whole number of at least `least`, for commander. */
+export function wholeNumber(least: number): (text: string) => number {
+  return (text) => {
+    const value = Number(text);
+    if (!/^\d+$/.test(text) || !Number.isSafeInteger(value) || value < least) {
+      throw new InvalidArgumentError(
+        `expected a whole number of at least ${least}, not ${JSON.stringify(text)}.`,
+      );
+    }
+    return value;
+  };
+}
+
+function collect(value: string, before: readonly string[]): readonly string[] {
+  return [...before, value];
+}
+
+function unknown(what: string, name: string, known: readonly string[]): string {
+  return `no ${what} is called ${JSON.stringify(name)}; there are: ${known.join(", ")}`;
+}

@@ -1,0 +1,45 @@
+/** `crashproof repro RUN-ID`: one run again, with its timeline. */
+import type { Command } from "commander";
+import { repro as repeat, verdictOf } from "../explore/index.ts";
+import { parseRunId, type RunId } from "../faults/index.ts";
+import { timelineReport } from "../report/index.ts";
+import type { Subject } from "../subject/index.ts";
+import { EXIT, type ExitCode, UsageError } from "./exit.ts";
+import { scenariosOf, subjectsOf } from "./options.ts";
+import { type Streams, withHost } from "./session.ts";
+import { allSubjects } from "./subjects.ts";
+
+export function repro(program: Command, streams: Streams, end: (code: ExitCode) => void): void {
+  program
+    .command("repro")
+    .argument("<run-id>", "as a failure printed it, e.g. crash/two-tools/sqlite/tool.settle#2:after")
+    .description("repeat one run and print what was observed, event by event")
+    .action(async (text: string) => {
+      const parsed = parseRunId(text);
+      if (!parsed.ok) throw new UsageError("INVALID_RUN_ID", parsed.error.message);
+      end(await repeatRun(text, parsed.value, streams));
+    });
+}
+
+async function repeatRun(text: string, id: RunId, streams: Streams): Promise<ExitCode> {
+  const [scenario] = scenariosOf([id.scenario]);
+  if (scenario === undefined)
+    throw new UsageError("UNKNOWN_SCENARIO", `no scenario is called ${id.scenario}`);
+  const parts = { id, text, scenario, subjects: subjectsFor(id) };
+  const { judgement, events } = await withHost({ quiet: true }, streams, (host) => repeat(parts, host));
+  const verdict = verdictOf(judgement);
+  streams.out(`${timelineReport(events)}\n${verdict}: ${text}\n`);
+  for (const { checker, signature, message } of judgement.violations) {
+    streams.out(`  ${checker}: ${signature}\n    ${message.replaceAll("\n", "\n    ")}\n`);
+  }
+  if (judgement.inconclusive !== undefined) streams.out(`  ${judgement.inconclusive.message}\n`);
+  return EXIT[verdict];
+}
+
+function subjectsFor(id: RunId): readonly Subject[] {
+  if (id.kind !== "backends") return subjectsOf([id.subject]);
+  const family = allSubjects().filter((subject) => subject.family === id.subject);
+  if (family.length === 0)
+    throw new UsageError("UNKNOWN_SUBJECT", `no family of subjects is called ${id.subject}`);
+  return family;
+}

@@ -1,0 +1,25 @@
+/** `crashproof [run]`: every scenario on every subject, with a sample of real kills. */
+import type { Command } from "commander";
+import type { ExitCode } from "./exit.ts";
+import { type CommonOptions, scenariosOf, subjectsOf, withCommonOptions } from "./options.ts";
+import { runExploration, type Streams } from "./session.ts";
+import { VERSION } from "./version.ts";
+
+export function run(program: Command, streams: Streams, end: (code: ExitCode) => void, line: string): void {
+  withCommonOptions(program.command("run", { isDefault: true }))
+    .description("every scenario on every subject: all boundaries, and a sample of real kills")
+    .action(async (options: CommonOptions) => {
+      const plan = {
+        scenarios: scenariosOf([]),
+        subjects: subjectsOf([]),
+        seed: options.seed,
+        depth: 1,
+        skip: [],
+        checkersOff: [],
+        kill: "sample" as const,
+        version: VERSION,
+        command: line,
+      };
+      end(await runExploration(plan, options, streams));
+    });
+}

@@ -1,0 +1,77 @@
+/**
+ * One exploration from the command line: scratch folder, progress on stderr, report on stdout, JSON on disk, exit code.
+ */
+import { renameSync, rmSync, writeFileSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
+import { type ExploreHost, type ExplorePlan, explore } from "../explore/index.ts";
+import { RealClock } from "../foundation/index.ts";
+import { jsonReport, terminalReport } from "../report/index.ts";
+import { openScratch } from "../subprocess/index.ts";
+import { type ExitCode, exitCodeOf, UsageError } from "./exit.ts";
+import type { CommonOptions } from "./options.ts";
+import { startProgress } from "./progress.ts";
+
+/** Where a command reads and writes; handed in so that commands can be tested. */
+export interface Streams {
+  out(text: string): void;
+  err(text: string): void;
+  /** Whether stderr is a terminal. */
+  readonly isTerminal: boolean;
+}
+
+/** Explores, reports, and says how it ended. */
+export async function runExploration(
+  plan: ExplorePlan,
+  options: CommonOptions,
+  streams: Streams,
+): Promise<ExitCode> {
+  if (options.json !== undefined) assertWritable(options.json);
+  const result = await withHost(options, streams, (host) => explore(plan, host));
+  streams.out(terminalReport(result));
+  if (options.json !== undefined) writeWhole(options.json, jsonReport(result));
+  return exitCodeOf(result);
+}
+
+/** Runs `work` with a scratch folder and progress, and cleans up after it. */
+export async function withHost<T>(
+  options: Pick<CommonOptions, "quiet">,
+  streams: Streams,
+  work: (host: ExploreHost) => Promise<T>,
+): Promise<T> {
+  const scratch = openScratch();
+  const progress = startProgress(options.quiet === true ? undefined : streams);
+  try {
+    return await work({ clock: new RealClock(), folder: scratch.folder, progress: progress.update });
+  } finally {
+    progress.stop();
+    scratch.remove();
+  }
+}
+
+/** Replaces a file whole: no reader ever sees half a result. */
+export function writeWhole(file: string, text: string): void {
+  const temporary = join(dirname(file), `.${basename(file)}.${process.pid}.tmp`);
+  try {
+    writeFileSync(temporary, text);
+    renameSync(temporary, file);
+  } catch (error) {
+    rmSync(temporary, { force: true });
+    throw unwritable(file, error);
+  }
+}
+
+/** Finds out before an exploration of a minute that its result can be kept. */
+function assertWritable(file: string): void {
+  const probe = join(dirname(file), `.${basename(file)}.${process.pid}.probe`);
+  try {
+    writeFileSync(probe, "", { flag: "wx" });
+    rmSync(probe);
+  } catch (error) {
+    throw unwritable(file, error);
+  }
+}
+
+function unwritable(file: string, error: unknown): UsageError {
+  const reason = error instanceof Error ? error.message : String(error);
+  return new UsageError("UNWRITABLE_OUTPUT", `cannot write the result to ${file}: ${reason}`);
+}
