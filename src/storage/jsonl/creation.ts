@@ -5,7 +5,8 @@
 import { type SessionMetadata, StorageFault } from "../contract.ts";
 import { admitMetadata, INITIAL_WRITES, SessionExists } from "../creation.ts";
 import type { SessionContents } from "../dump.ts";
-import { tablesOf } from "../placement.ts";
+import { storedRows } from "../stored-write.ts";
+import { Tables } from "../tables.ts";
 import { encodeHeader, encodeTransaction } from "./codec.ts";
 import { type FileSystem, hostFileSystem } from "./file-system.ts";
 import { replaceFile } from "./replacement.ts";
@@ -14,7 +15,7 @@ import { headerOf, snapshotContent } from "./snapshot.ts";
 /**
  * Creates the file of a new session. Without `contents` it holds the lane `main` at the root (spec §2.8), and is not
  * synced: there is nothing yet that a loss of power could take.
- * @throws SessionExists, StorageFault; Corruption for contents that no session can hold
+ * @throws SessionExists, StorageFault
  */
 export function createJsonlFile(
   path: string,
@@ -35,7 +36,8 @@ function initialContent(metadata: SessionMetadata): Uint8Array {
 }
 
 function contentOf(metadata: SessionMetadata, contents: SessionContents): Iterable<Uint8Array> {
-  const tables = tablesOf(contents);
+  const tables = new Tables();
+  tables.apply(storedRows(contents));
   return snapshotContent(headerOf(metadata, tables), tables);
 }
 
