@@ -25,33 +25,46 @@ const metadata: SessionMetadata = { id: "s_1", createdAt: 1_000, storageVersion:
 
 /** One backend under the test: a disk that outlives its stores. */
 interface Backend {
-  open(clock: VirtualClock): Storage & { dump(): SessionDump; abandon(): void };
+  open(clock: VirtualClock): Store;
   durable(): SessionDump;
+  /** The same session, made anew from a dump of it. */
+  copied(): Backend;
 }
 
-function memoryBackend(): Backend {
-  let disk = MemoryDisk.create(metadata);
+type Store = Storage & {
+  dump(): SessionDump;
+  abandon(): void;
+  compact?(): Promise<unknown>;
+};
+
+function memoryBackend(disk = MemoryDisk.create(metadata)): Backend {
   return {
     open(clock) {
       disk = disk.fork();
       return new MemoryStorage({ disk, clock });
     },
     durable: () => disk.dump(),
+    copied: () => memoryBackend(MemoryDisk.create(disk.metadata, disk.dump())),
   };
 }
 
-function jsonlBackend(): Backend {
+function jsonlBackend(from?: SessionDump): Backend {
   const fileSystem = new MemoryFiles();
   const path = "session.jsonl";
-  JsonlStorage.create({ path, metadata, clock: new VirtualClock(0), fileSystem }).abandon();
+  const clock = new VirtualClock(0);
+  const start = from === undefined ? { metadata } : { metadata: from.metadata, contents: from };
+  JsonlStorage.create({ path, clock, fileSystem, ...start }).abandon();
+  const durable = () => readJsonlSession(fileSystem.contentOf(path)).dump;
   return {
-    open: (clock) => JsonlStorage.open({ path, clock, fileSystem }),
-    durable: () => readJsonlSession(fileSystem.contentOf(path)).dump,
+    open: (openClock) => JsonlStorage.open({ path, clock: openClock, fileSystem }),
+    durable,
+    copied: () => jsonlBackend(durable()),
   };
 }
 
 type Step =
   | { kind: "commit"; writes: unknown[] }
+  | { kind: "compact" | "copy" }
   | { kind: "reopen"; isClean: boolean }
   | { kind: "clock"; deltaMs: number };
 
@@ -102,6 +115,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
     weight: 10,
     arbitrary: fc.record({ kind: fc.constant("commit" as const), writes: fc.array(write, { maxLength: 4 }) }),
   },
+  { weight: 2, arbitrary: fc.record({ kind: fc.constantFrom("compact" as const, "copy" as const) }) },
   { weight: 2, arbitrary: fc.record({ kind: fc.constant("reopen" as const), isClean: fc.boolean() }) },
   {
     weight: 2,
@@ -123,14 +137,24 @@ async function outcomeOf(work: Promise<unknown>): Promise<string> {
   }
 }
 
-async function run(backend: Backend, steps: readonly Step[]): Promise<string[]> {
+async function run(first: Backend, steps: readonly Step[]): Promise<string[]> {
   const clock = new VirtualClock(2_000);
+  let backend = first;
   let store = backend.open(clock);
   const told: string[] = [];
   for (const each of steps) {
     switch (each.kind) {
       case "commit":
         told.push(await outcomeOf(store.commit({ writes: each.writes } as Transaction)));
+        break;
+      case "compact":
+        await store.compact?.();
+        expect(canonicalJson(backend.durable())).toBe(canonicalJson(store.dump()));
+        break;
+      case "copy":
+        await store.close();
+        backend = backend.copied();
+        store = backend.open(clock);
         break;
       case "clock":
         clock.step(each.deltaMs);

@@ -5,8 +5,7 @@
 import { type SessionMetadata, StorageFault } from "../contract.ts";
 import { admitMetadata, INITIAL_WRITES, SessionExists } from "../creation.ts";
 import type { SessionContents } from "../dump.ts";
-import { storedRows } from "../stored-write.ts";
-import { Tables } from "../tables.ts";
+import { tablesOf } from "../placement.ts";
 import { encodeHeader, encodeTransaction } from "./codec.ts";
 import { type FileSystem, hostFileSystem } from "./file-system.ts";
 import { replaceFile } from "./replacement.ts";
@@ -15,7 +14,7 @@ import { headerOf, snapshotContent } from "./snapshot.ts";
 /**
  * Creates the file of a new session. Without `contents` it holds the lane `main` at the root (spec §2.8), and is not
  * synced: there is nothing yet that a loss of power could take.
- * @throws SessionExists, StorageFault
+ * @throws SessionExists, StorageFault; Corruption for contents that no session can hold
  */
 export function createJsonlFile(
   path: string,
@@ -36,8 +35,7 @@ function initialContent(metadata: SessionMetadata): Uint8Array {
 }
 
 function contentOf(metadata: SessionMetadata, contents: SessionContents): Iterable<Uint8Array> {
-  const tables = new Tables();
-  tables.apply(storedRows(contents));
+  const tables = tablesOf(contents);
   return snapshotContent(headerOf(metadata, tables), tables);
 }
 

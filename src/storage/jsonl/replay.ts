@@ -18,7 +18,8 @@
  */
 import { isAscii, isUtf8 } from "node:buffer";
 import { Corruption } from "../../foundation/index.ts";
-import type { StoredWrite } from "../stored-write.ts";
+import { placementIssue } from "../placement.ts";
+import type { StoredEntry, StoredWrite } from "../stored-write.ts";
 import { Tables } from "../tables.ts";
 import { ByteAccount } from "./byte-account.ts";
 import {
@@ -155,43 +156,25 @@ function replayLine(text: string, byteLength: number, isSuspicious: boolean, pro
 function applyLine(writes: readonly StoredWrite[], tables: Tables, timesKeptThroughSeq: number): void {
   let lineTimestamp: number | undefined;
   for (const write of writes) {
-    const { seq } = write;
-    if (seq < tables.nextSeq) {
-      throw new LineRefusal(
-        "seq_not_rising",
-        `seq ${seq} follows seq ${tables.nextSeq - 1}; seq rises strictly`,
-      );
-    }
+    const issue = placementIssue(write, tables);
+    if (issue !== undefined) throw new LineRefusal(issue.reason, issue.message);
     if (write.kind === "entry") {
-      const { id, parentId, timestamp } = write;
-      if (lineTimestamp !== undefined && timestamp !== lineTimestamp) {
-        throw new LineRefusal(
-          "timestamp_differs",
-          `entry ${id} has the time ${timestamp} in a transaction of ${lineTimestamp}`,
-        );
-      }
-      if (timestamp < tables.newestEntryTimestamp && seq > timesKeptThroughSeq) {
-        throw new LineRefusal(
-          "timestamp_falls",
-          `entry ${id} has the time ${timestamp}, behind ${tables.newestEntryTimestamp} of an earlier entry`,
-        );
-      }
-      lineTimestamp = timestamp;
-      refuseKnownId(id, tables);
-      if (parentId !== null && !tables.hasEntry(parentId)) {
-        throw new LineRefusal(
-          "missing_parent",
-          `entry ${id} names the parent ${parentId}, which is not before it`,
-        );
-      }
-    } else if (write.kind === "usage") refuseKnownId(write.id, tables);
+      const newest = write.seq > timesKeptThroughSeq ? tables.newestEntryTimestamp : 0;
+      refuseTime(write, lineTimestamp, newest);
+      lineTimestamp = write.timestamp;
+    }
     tables.applyOne(write);
   }
 }
 
-function refuseKnownId(id: string, tables: Tables): void {
-  if (tables.hasEntry(id) || tables.hasUsage(id)) {
-    throw new LineRefusal("duplicate_id", `the id ${id} is written before; rows are written once`);
+function refuseTime({ id, timestamp }: StoredEntry, lineTimestamp: number | undefined, newest: number): void {
+  if (lineTimestamp !== undefined && timestamp !== lineTimestamp) {
+    const message = `entry ${id} has the time ${timestamp} in a transaction of ${lineTimestamp}`;
+    throw new LineRefusal("timestamp_differs", message);
+  }
+  if (timestamp < newest) {
+    const message = `entry ${id} has the time ${timestamp}, behind ${newest} of an earlier entry`;
+    throw new LineRefusal("timestamp_falls", message);
   }
 }
 

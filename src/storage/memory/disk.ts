@@ -8,7 +8,8 @@
 
 import type { SessionMetadata } from "../contract.ts";
 import { admitMetadata, INITIAL_WRITES } from "../creation.ts";
-import type { SessionDump } from "../dump.ts";
+import type { SessionContents, SessionDump } from "../dump.ts";
+import { tablesOf } from "../placement.ts";
 import { dumpOf } from "../queries.ts";
 import { storeAdmitted } from "../stored-write.ts";
 import { Tables } from "../tables.ts";
@@ -24,9 +25,14 @@ export class MemoryDisk {
     this.tables = tables;
   }
 
-  /** A disk with a new session: its metadata and a lane `main` at the root, seq 1 and 2 (spec §2.8). */
-  static create(metadata: SessionMetadata): MemoryDisk {
+  /**
+   * A disk with a new session. Without `contents` it holds a lane `main` at the root, seq 1 and 2 (spec §2.8); with
+   * them, what a fork or a rewrite copied.
+   * @throws TypeError for metadata; Corruption for contents that no session can hold
+   */
+  static create(metadata: SessionMetadata, contents?: SessionContents): MemoryDisk {
     const admitted = admitMetadata(metadata);
+    if (contents !== undefined) return new MemoryDisk(admitted, tablesOf(contents));
     const tables = new Tables();
     tables.apply(storeAdmitted(INITIAL_WRITES, 1, admitted.createdAt));
     return new MemoryDisk(admitted, tables);
