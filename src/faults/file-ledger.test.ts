@@ -32,7 +32,7 @@ describe("the rows of a world in a file", () => {
     expect(readLedger(path)).toEqual([request, tool, request]);
   });
 
-  it("do not count a last line that was not finished; reading leaves it, opening cuts it off", () => {
+  it("do not count a last line that was not finished; reading leaves it, appending cuts it off", () => {
     writeFileSync(path, `${JSON.stringify(request)}\n{"kind":"tool","to`);
     const before = readFileSync(path, "utf8");
     expect(readLedger(path)).toEqual([request]);

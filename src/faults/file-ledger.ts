@@ -2,8 +2,8 @@
  * The rows of a world in a file, so that a world outlives a real process.
  *
  * Format. One row a line, as JSON; a row is there if and only if its line ends with a line feed. A last line without
- * one is what a process left that died while it wrote: the effect had not happened yet, as no answer existed. Whoever
- * opens the ledger to append cuts it off; whoever reads leaves it alone.
+ * one is what a process left that died while it wrote: the effect had not happened yet, as no answer existed. The first
+ * append after it cuts it off; whoever reads leaves it alone.
  *
  * Invariants.
  * 1. A row is with the operating system when `append` returns, so it survives a `kill -9` of its process.
@@ -11,7 +11,7 @@
  *
  * Corruption reason: `world-row`, for a complete line that is no row.
  */
-import { closeSync, ftruncateSync, openSync, readFileSync, writeSync } from "node:fs";
+import { closeSync, existsSync, ftruncateSync, openSync, readFileSync, writeSync } from "node:fs";
 import { Corruption } from "../foundation/index.ts";
 import type { WorldLedger, WorldRow } from "./world.ts";
 
@@ -19,16 +19,20 @@ const LINE_FEED = 0x0a;
 
 /** See the module header. One process appends at a time. */
 export class FileLedger implements WorldLedger {
-  readonly #descriptor: number;
+  readonly #path: string;
   readonly #rows: WorldRow[];
+  /** Where a torn last line begins, until it is cut off. */
+  #tornAtByte: number | undefined;
+  /** Opened for the first row: of many worlds that die young, no file is needed. */
+  #descriptor: number | undefined;
 
-  /** Opens the ledger of a file, and makes the file where there is none. */
+  /** Opens the ledger of a file, and makes the file, with the first row, where there is none. */
   constructor(path: string) {
+    this.#path = path;
     const bytes = bytesOf(path);
     this.#rows = rowsOf(bytes, path);
-    this.#descriptor = openSync(path, "a");
     const completeBytes = bytes.lastIndexOf(LINE_FEED) + 1;
-    if (completeBytes < bytes.length) ftruncateSync(this.#descriptor, completeBytes);
+    this.#tornAtByte = completeBytes < bytes.length ? completeBytes : undefined;
   }
 
   get rows(): readonly WorldRow[] {
@@ -36,13 +40,22 @@ export class FileLedger implements WorldLedger {
   }
 
   append(row: WorldRow): void {
+    this.#descriptor ??= this.#open();
     writeSync(this.#descriptor, `${JSON.stringify(row)}\n`);
     this.#rows.push(row);
   }
 
   /** Lets the file go. Nothing is lost without it. */
   close(): void {
-    closeSync(this.#descriptor);
+    if (this.#descriptor !== undefined) closeSync(this.#descriptor);
+    this.#descriptor = undefined;
+  }
+
+  #open(): number {
+    const descriptor = openSync(this.#path, "a");
+    if (this.#tornAtByte !== undefined) ftruncateSync(descriptor, this.#tornAtByte);
+    this.#tornAtByte = undefined;
+    return descriptor;
   }
 }
 
@@ -52,12 +65,7 @@ export function readLedger(path: string): readonly WorldRow[] {
 }
 
 function bytesOf(path: string): Buffer {
-  try {
-    return readFileSync(path);
-  } catch (error) {
-    if (error instanceof Error && "code" in error && error.code === "ENOENT") return Buffer.alloc(0);
-    throw error;
-  }
+  return existsSync(path) ? readFileSync(path) : Buffer.alloc(0);
 }
 
 function rowsOf(bytes: Buffer, file: string): WorldRow[] {

@@ -9,6 +9,7 @@ import { type Clock, RealClock } from "../foundation/index.ts";
 import type { Subject } from "../subject/index.ts";
 import { type Parked, park } from "./park.ts";
 import { ANNOUNCE_DESCRIPTOR, type Announcement, type Batch, type Doubt } from "./protocol.ts";
+import { Provisioner } from "./provision.ts";
 
 /** How a child finds the subjects that it is asked for. */
 export type SubjectRegistry = (id: string) => Subject | undefined;
@@ -30,6 +31,7 @@ export async function runChild(subjects: SubjectRegistry, hooks: ProgramHooks): 
 
 async function parkAll(line: string, subjects: SubjectRegistry, clock: Clock): Promise<readonly Parked[]> {
   const { scenarios, sessions, walkLimitMs } = JSON.parse(line) as Batch;
+  const provisioner = new Provisioner();
   const all: Parked[] = [];
   for (const [session, { subject: id, scenario: place, seed, cut, folder }] of sessions.entries()) {
     const subject = subjects(id);
@@ -37,7 +39,7 @@ async function parkAll(line: string, subjects: SubjectRegistry, clock: Clock): P
     const outcome =
       subject === undefined || scenario === undefined
         ? { signature: "unknown-subject", message: `the child program knows no subject ${id}` }
-        : await parkOne({ subject, scenario, seed, cut, folder }, clock, walkLimitMs);
+        : await parkOne({ subject, provisioner, scenario, seed, cut, folder }, clock, walkLimitMs);
     if ("signature" in outcome) {
       announce({ kind: "unreached", session, doubt: outcome });
     } else {

@@ -10,7 +10,6 @@
  * - `inside` an effect: it happened, and its answer is held back.
  * - `after`: it was crossed, and everything else is parked.
  */
-import { mkdirSync } from "node:fs";
 import {
   type Boundary,
   type BoundaryKind,
@@ -27,10 +26,12 @@ import {
 import { type Clock, VirtualClock } from "../foundation/index.ts";
 import type { Incarnation, Subject } from "../subject/index.ts";
 import { type Doubt, diskFolderOf, ledgerPathOf } from "./protocol.ts";
+import type { Provisioner } from "./provision.ts";
 
 /** What to walk, and where to. */
 export interface Session {
   readonly subject: Subject;
+  readonly provisioner: Provisioner;
   readonly scenario: Scenario;
   readonly seed: number;
   readonly cut: CutRef;
@@ -46,9 +47,8 @@ export interface Parked {
 /** Walks a session to its cut. `limitMs` is host time of `clock`. */
 export async function park(session: Session, clock: Clock, limitMs: number): Promise<Parked | Doubt> {
   const { subject, scenario, seed, cut, folder } = session;
-  mkdirSync(diskFolderOf(folder), { recursive: true });
+  const disk = await session.provisioner.provision(subject, seed, diskFolderOf(folder));
   const world = new World(scenario, new VirtualClock(), new FileLedger(ledgerPathOf(folder)));
-  const disk = await subject.provision({ seed, folder: diskFolderOf(folder) });
   const there = new Signal();
   const gate = gateFor(cut, there);
   const mediumStop = mediumStopFor(cut, there);
