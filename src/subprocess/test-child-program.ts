@@ -4,8 +4,9 @@ import { notebook } from "./test-subject.ts";
 
 const SUBJECTS = [
   notebook("notebook"),
-  // Writes other bytes than its twin in the parent's process: only a real run can show it.
-  notebook("forger", (line) => (line.startsWith("note.answer") ? line.toUpperCase() : line)),
+  // These do otherwise than their twins in the parent's process: only a real run can show it.
+  notebook("forger", { line: (line) => (line.startsWith("note.answer") ? line.toUpperCase() : line) }),
+  notebook("talker", { asksTwice: true }),
 ];
 
 export function main(hooks: ProgramHooks): Promise<never> {

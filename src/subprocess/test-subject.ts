@@ -70,8 +70,16 @@ class NotebookDisk implements Disk {
   }
 }
 
-/** The subject; see the module header. `flaw` makes it leave something else on the disk than it should. */
-export function notebook(id: string, flaw: (line: string) => string = (line) => line): Subject {
+/** What a notebook does otherwise than it should. */
+export interface Flaws {
+  /** Makes another line of a line. */
+  readonly line?: (line: string) => string;
+  /** Asks everything twice. */
+  readonly asksTwice?: true;
+}
+
+/** The subject; see the module header. */
+export function notebook(id: string, flaws: Flaws = {}): Subject {
   return {
     id,
     title: "a notebook of lines in one file",
@@ -81,7 +89,7 @@ export function notebook(id: string, flaw: (line: string) => string = (line) => 
     family: "notebook",
     provision: async ({ folder }) => NotebookDisk.create(folder),
     attach: (folder) => NotebookDisk.attach(folder),
-    boot: (boot) => live(boot, flaw),
+    boot: (boot) => live(boot, flaws),
     view: async (disk) => {
       const text = readFileSync((disk as NotebookDisk).file, "utf8");
       return { exact: text, canonical: text };
@@ -91,16 +99,16 @@ export function notebook(id: string, flaw: (line: string) => string = (line) => 
   };
 }
 
-function live(boot: Boot, flaw: (line: string) => string): Incarnation {
-  return { life: run(boot, flaw), drop: () => undefined, close: async () => undefined };
+function live(boot: Boot, flaws: Flaws): Incarnation {
+  return { life: run(boot, flaws), drop: () => undefined, close: async () => undefined };
 }
 
-async function run(boot: Boot, flaw: (line: string) => string): Promise<void> {
+async function run(boot: Boot, { line = (text) => text, asksTwice }: Flaws): Promise<void> {
   const { disk, world, scenario, gate, timeline, mediumStop } = boot;
   const { file } = disk as NotebookDisk;
   const commit = (label: string, text: string) =>
     gate.pass("commit", label, (boundary) => {
-      const bytes = Buffer.from(`${flaw(`${label} ${text}`)}\n`);
+      const bytes = Buffer.from(`${line(`${label} ${text}`)}\n`);
       if (!stopsIn(mediumStop, boundary)) return appendFileSync(file, bytes);
       appendFileSync(file, bytes.subarray(0, mediumStop.bytesWritten));
       mediumStop.reached();
@@ -112,6 +120,7 @@ async function run(boot: Boot, flaw: (line: string) => string): Promise<void> {
     if (text === "exit") process.exit(7);
     if (text === "throw") throw new Error("the notebook refuses");
     await commit("note.ask", text);
+    if (asksTwice) await world.request({ gate, timeline }, turn, 1);
     const answer = await world.request({ gate, timeline }, turn, 1);
     await commit("note.answer", answer.text ?? "");
   }
