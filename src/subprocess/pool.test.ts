@@ -121,7 +121,7 @@ describe("a real kill", () => {
   });
 
   it("is in doubt, and never taken for done, when the session throws, hangs, or is not known", async () => {
-    const tested = pool({ walkLimitMs: 200 });
+    const tested = pool({ walkLimitMs: 2_000 });
     const outcomes = await all(
       tested.kill([
         request("note.ask#1:before", prompts("throw")),
@@ -147,7 +147,7 @@ describe("a real kill", () => {
   });
 
   it("ends a session that never lets go, and says that it fell silent", async () => {
-    const tested = pool({ silenceLimitMs: 500 });
+    const tested = pool({ silenceLimitMs: 3_000 });
     const requests = [request("note.ask#1:before", prompts("spin")), request("note.ask#1:after")];
     expect(signatures(await all(tested.kill(requests))).sort()).toEqual(["child-silent", "killed"]);
   });

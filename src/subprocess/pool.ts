@@ -27,11 +27,14 @@ export interface KillPoolOptions {
   readonly childCount?: number;
   /** The most sessions in one child. */
   readonly sessionsPerChild?: number;
-  /** Host milliseconds without a word after which a child is given up. */
+  /** Host milliseconds without a word after which a child is given up, once it has said that it is ready. */
   readonly silenceLimitMs?: number;
   /** Host milliseconds that one session may take to reach its boundary. */
   readonly walkLimitMs?: number;
 }
+
+/** Host milliseconds in which a child must get ready: a busy machine is no broken program. */
+const START_LIMIT_MS = 60_000;
 
 /** Fewer sessions than this are not worth a child of their own. */
 const SESSIONS_WORTH_A_CHILD = 16;
@@ -154,14 +157,16 @@ export class KillPool {
         silence.abort();
         silence = new AbortController();
         const { signal } = silence;
-        void this.#clock.sleep(this.#silenceLimitMs, signal).then(() => signal.aborted || finish("silent"));
+        const limitMs = isReady ? this.#silenceLimitMs : START_LIMIT_MS;
+        void this.#clock.sleep(limitMs, signal).then(() => signal.aborted || finish("silent"));
       };
       wait();
       void child.ended.then(() => finish("died"));
       child.listen((announcement) => {
+        isReady = true;
         wait();
-        if (announcement.kind === "ready") isReady = true;
-        else if (announcement.kind === "all") finish("announced");
+        if (announcement.kind === "ready") return;
+        if (announcement.kind === "all") finish("announced");
         else announced.push(announcement);
       });
       child.send(batchOf(batch, this.#walkLimitMs));
