@@ -18,3 +18,9 @@ export type {
   Subject,
   TornDisk,
 } from "./contract.ts";
+export { jsonlMedium } from "./harness/jsonl-medium.ts";
+export type { Seams } from "./harness/life.ts";
+export type { Medium, OpenStore, StoreLife } from "./harness/medium.ts";
+export { memoryMedium } from "./harness/memory-medium.ts";
+export { sqliteMedium } from "./harness/sqlite-medium.ts";
+export { harnessSubject } from "./harness/subject.ts";
