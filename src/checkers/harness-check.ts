@@ -3,6 +3,7 @@
  * else that happened. `judge.ts` folds once and tells all.
  */
 import type { Boundary, Scenario, TimelineEvent } from "../faults/index.ts";
+import type { Write } from "../model/index.ts";
 import type { RunEnd } from "./contract.ts";
 import type { HarnessCommit } from "./harness-commit.ts";
 import type { RowMatch, RowMismatch } from "./rows/recognise.ts";
@@ -32,6 +33,8 @@ export interface HarnessCheck {
 
 /** A promise in the middle of one run. The model is the judge's: read it, keep nothing of it. */
 export interface HarnessCheckRun {
+  /** A transaction that holds something of no known shape. Nobody else is told of it, and the model skips it. */
+  unreadable?(writes: readonly Write[], report: Report): void;
   /** The model does not hold the commit yet. */
   before?(commit: ObservedCommit, model: StoreModel, report: Report): void;
   /** The model holds the commit. */

@@ -8,7 +8,7 @@
  * Of one defect it says the first sight only: the same checker, the same signature.
  */
 import type { Boundary, Scenario, TimelineEvent } from "../faults/index.ts";
-import type { Write } from "../model/index.ts";
+import { validateTransaction, type Write } from "../model/index.ts";
 import type { CheckerRun, Violation } from "./checker.ts";
 import type { RunEnd } from "./contract.ts";
 import { effectSafety } from "./effect-safety.ts";
@@ -98,6 +98,11 @@ class HarnessJudge implements CheckerRun<RunEnd> {
   }
 
   #commit(boundary: Boundary, payload: HarnessCommit): void {
+    if (validateTransaction({ writes: payload.writes }) !== undefined) {
+      // Whoever reads on would trip over it; that it was committed at all is what is wrong.
+      for (const { name, run } of this.#benches) run.unreadable?.(payload.writes, this.#reportAs(name));
+      return;
+    }
     const commit = { ...payload, boundary, found: recognise(payload.writes, this.#model) };
     for (const { name, run } of this.#benches) run.before?.(commit, this.#model, this.#reportAs(name));
     this.#model.apply(payload.writes, payload.result);

@@ -36,7 +36,14 @@ const checksAfter = INVARIANTS.flatMap((invariant) =>
   invariant.after === undefined ? [] : [{ ...invariant, check: invariant.after }],
 );
 
+const checksUnreadable = INVARIANTS.flatMap((invariant) =>
+  invariant.unreadable === undefined ? [] : [{ ...invariant, check: invariant.unreadable }],
+);
+
 const run: HarnessCheckRun = {
+  unreadable: (writes, report) => {
+    for (const invariant of checksUnreadable) invariant.check(writes, breaking(invariant, report));
+  },
   before: (commit, model, report) => {
     for (const invariant of checksBefore) invariant.check(commit, model, breaking(invariant, report));
   },

@@ -1,6 +1,7 @@
 /**
  * An invariant of the specification's list (spec §9.1), as a check of one transaction: before it is folded, or after.
  */
+import type { Write } from "../../model/index.ts";
 import type { ObservedCommit } from "../harness-check.ts";
 import type { StoreModel } from "../store-model.ts";
 
@@ -11,6 +12,8 @@ export type Breaks = (how: string, message: string) => void;
 export interface Invariant {
   readonly number: number;
   readonly says: string;
+  /** A transaction that holds something of no known shape; no other check sees it. */
+  readonly unreadable?: (writes: readonly Write[], breaks: Breaks) => void;
   /** The model does not hold the commit yet. */
   readonly before?: (commit: ObservedCommit, model: StoreModel, breaks: Breaks) => void;
   /** The model holds the commit. */

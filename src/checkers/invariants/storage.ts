@@ -45,7 +45,7 @@ export const STORAGE_INVARIANTS: readonly Invariant[] = [
   {
     number: 3,
     says: "a register holds a value of its namespace; null only where its type allows it",
-    before: ({ writes }, _model, breaks) => {
+    unreadable: (writes, breaks) => {
       for (const write of writes) {
         if (write.kind !== "register" || write.op !== "set") continue;
         const issue = validateRegister(write.namespace, write.value);

@@ -13,14 +13,14 @@ export const TREE_INVARIANTS: readonly Invariant[] = [
   {
     number: 7,
     says: "an entry decodes by the schema of its type; only a custom one may lack its payload",
-    before: ({ writes }, _model, breaks) => {
+    unreadable: (writes, breaks) => {
       for (const write of writes) {
         if (write.kind !== "entry") continue;
         const issue = validateEntryDraft(write.entry);
         if (issue === undefined) continue;
         breaks(
-          `a ${write.entry.type} entry does not decode`,
-          `entry ${write.entry.id} at ${issue.path || "its root"}: expected ${issue.expected}, found ${issue.found}`,
+          `a ${String(write.entry?.type)} entry does not decode`,
+          `entry ${String(write.entry?.id)} at ${issue.path || "its root"}: expected ${issue.expected}, found ${issue.found}`,
         );
       }
     },

@@ -5,7 +5,7 @@
  * and after. Does not check: timing (`notBefore`, message times), the wording of messages, and what the world did;
  * other checkers do.
  */
-import type { Write } from "../../model/index.ts";
+import { validateTransaction, type Write } from "../../model/index.ts";
 import type { StoreModel } from "../store-model.ts";
 import { CATALOGUE } from "./catalogue.ts";
 import { type Cursor, describeWrite, type Row } from "./row.ts";
@@ -32,7 +32,7 @@ export interface RowMismatch {
   readonly message: string;
 }
 
-/** Says which row a transaction is, given the session before it. */
+/** Says which row a transaction is, given the session before it. Its writes are of known shapes (`validateTransaction`). */
 export function recognise(writes: readonly Write[], model: StoreModel): RowMatch | RowMismatch {
   const site = siteOf(writes, model);
   const candidates = rowsByPhases.get(`${site.from} → ${site.to}`) ?? [];
@@ -50,6 +50,7 @@ export function recognise(writes: readonly Write[], model: StoreModel): RowMatch
 
 /** The label of a transaction that is about to be committed. */
 export function labelOf(writes: readonly Write[], model: StoreModel): string {
+  if (validateTransaction({ writes }) !== undefined) return UNRECOGNISED;
   const found = recognise(writes, model);
   return found.ok ? found.name : UNRECOGNISED;
 }

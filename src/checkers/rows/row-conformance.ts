@@ -14,6 +14,9 @@ export const rowConformance: HarnessCheck = {
 };
 
 const run: HarnessCheckRun = {
+  unreadable: (_writes, report) => {
+    report("row: unreadable", "a transaction holds something of no known shape, so it is no row");
+  },
   before: ({ found }, _model, report) => {
     if (!found.ok) report(found.signature, found.message);
   },

@@ -1,0 +1,99 @@
+/** Views that differ are told apart, with the place of the first difference. */
+import { describe, expect, it } from "vitest";
+import { disagreements, signatureOf } from "./agreement.ts";
+import { compareViews, describeDifference, firstDifference } from "./compare-views.ts";
+
+const view = (canonical: unknown, exact: unknown = canonical) => ({
+  canonical: JSON.stringify(canonical),
+  exact: JSON.stringify(exact),
+});
+
+describe("comparing views", () => {
+  const differences: Record<string, readonly [unknown, unknown, string]> = {
+    "a changed value": [{ a: [1, { b: 2 }] }, { a: [1, { b: 3 }] }, "at /a/1/b: expected 2, found 3"],
+    "a missing member": [{ a: 1, b: 2 }, { a: 1 }, "at /b: expected 2, found absent"],
+    "a member too much": [{ a: 1 }, { a: 1, c: null }, "at /c: expected absent, found null"],
+    "a missing item": [[1, 2], [1], "at /1: expected 2, found absent"],
+    "an item too much": [[1], [1, 2], "at /1: expected absent, found 2"],
+    "another kind": [{ a: [] }, { a: {} }, "at /a: expected [], found {}"],
+    "a key with a slash": [{ "a/b": 1 }, { "a/b": 2 }, "at /a~1b: expected 1, found 2"],
+    "an empty text where some text is wanted": [
+      { a: { $any: "text" } },
+      { a: "" },
+      'at /a: expected {"$any":"text"}, found ""',
+    ],
+    "nothing where some value is wanted": [
+      { a: { $any: "value" } },
+      {},
+      'at /a: expected {"$any":"value"}, found absent',
+    ],
+  };
+
+  it.each(Object.entries(differences))("finds %s", (_, [expected, found, said]) => {
+    const difference = compareViews(JSON.stringify(expected), JSON.stringify(found));
+    expect(difference && describeDifference(difference)).toBe(said);
+  });
+
+  const equals: Record<string, readonly [unknown, unknown]> = {
+    "equal values": [{ a: [1, null] }, { a: [1, null] }],
+    "any text": [{ a: { $any: "text" } }, { a: "interrupted" }],
+    "any value": [{ a: { $any: "value" } }, { a: null }],
+    "an optional member that is there": [{ a: { $any: "optional" } }, { a: {} }],
+    "an optional member that is not": [{ a: { $any: "optional" } }, {}],
+  };
+
+  it.each(Object.entries(equals))("passes %s", (_, [expected, found]) => {
+    expect(firstDifference(expected, found)).toBeUndefined();
+  });
+
+  it("shortens what is long", () => {
+    const difference = firstDifference("x".repeat(1000), "y");
+    expect(difference?.expected).toMatch(/… \(1002 characters\)$/);
+  });
+});
+
+describe("agreement", () => {
+  const question = { checker: "backends-agree", by: "canonical" } as const;
+
+  it("passes views that are equal in what is asked, and only in that", () => {
+    const views = [
+      { name: "memory", view: view({ entries: [1] }, 1) },
+      { name: "jsonl", view: view({ entries: [1] }, 2) },
+    ];
+    expect(disagreements({ ...question, views })).toEqual([]);
+    expect(disagreements({ checker: "drives-agree", by: "exact", views })).toHaveLength(1);
+  });
+
+  it("names every view that differs from the first, and where", () => {
+    const views = [
+      { name: "memory", view: view({ entries: [{ id: 1 }] }) },
+      { name: "jsonl", view: view({ entries: [{ id: 2 }] }) },
+      { name: "sqlite", view: view({ entries: [] }) },
+    ];
+    expect(disagreements({ ...question, views })).toEqual([
+      {
+        checker: "backends-agree",
+        signature: "backends-agree: entries/id",
+        message: "jsonl differs from memory at /entries/0/id: expected 1, found 2",
+      },
+      {
+        checker: "backends-agree",
+        signature: "backends-agree: entries",
+        message: 'sqlite differs from memory at /entries/0: expected {"id":1}, found absent',
+      },
+    ]);
+  });
+
+  it("refuses to compare fewer than two", () => {
+    expect(() => disagreements({ ...question, views: [{ name: "memory", view: view(1) }] })).toThrow(
+      RangeError,
+    );
+  });
+
+  it("has one signature for one defect at any index", () => {
+    expect(signatureOf("/entries/12/message/content/0/text")).toBe(
+      signatureOf("/entries/3/message/content/1/text"),
+    );
+    expect(signatureOf("")).toBe("the whole");
+  });
+});

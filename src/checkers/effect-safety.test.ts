@@ -1,0 +1,154 @@
+/** Wrong histories that effect safety must catch, and right ones that it must pass. */
+import { describe, expect, it } from "vitest";
+import { History, twoTools } from "./testing/history.ts";
+import { judged, SCENARIO, signatures } from "./testing/judging.ts";
+
+const found = (history: History) => signatures(history, "effect-safety");
+const ready = (options = {}) => new History(options).seed().prompt().ready();
+const pending = (options = {}) => ready(options).intent();
+const planned = () =>
+  pending()
+    .request(0)
+    .settleTools([
+      { id: "call_1", name: "read" },
+      { id: "call_2", name: "delete" },
+    ]);
+
+const wrong: Record<string, readonly [string, () => History]> = {
+  "a request before its intent": ["request without an intent", () => ready().request(0)],
+  "a request on an idle lane": ["request without an intent", () => new History().seed().request(0)],
+  "a request after its settlement": [
+    "request without an intent",
+    () => pending().request(0).settleFinish().request(0),
+  ],
+  "a request repeated under one intent": [
+    "request twice under one intent",
+    () => pending({ maxAttempts: 2 }).request(0).request(0),
+  ],
+  "a request repeated after a crash under the lost intent": [
+    "request under a lost intent",
+    () => pending({ maxAttempts: 2 }).request(0).crash().request(0),
+  ],
+  "the first request after a crash under the lost intent": [
+    "request under a lost intent",
+    () => pending({ maxAttempts: 2 }).crash().request(0),
+  ],
+  "one request more than the captured policy allows": [
+    "more requests than the captured policy allows",
+    () => {
+      const history = pending({ maxAttempts: 2 }).request(0).crash().retryUnknown().intent().request(0);
+      return history.crash().retryUnknown().intent().request(0);
+    },
+  ],
+  "a request after a durable cancellation": [
+    "request after a cancellation",
+    () => pending().abort().request(0),
+  ],
+  "a call before its intent": ["tool call before its intent", () => planned().execute("call_1", "read")],
+  "a call of no batch": ["tool call without an intent", () => pending().execute("call_1", "read")],
+  "a call that nobody asked for": [
+    "tool call without an intent",
+    () => planned().toolIntent(0, "safe").execute("call_9", "read"),
+  ],
+  "a call under the name of another tool": [
+    "tool call without an intent",
+    () => planned().toolIntent(0, "safe").execute("call_1", "delete"),
+  ],
+  "a call after its settlement": [
+    "tool call after its settlement",
+    () => planned().toolIntent(0, "safe").execute("call_1", "read").toolSettle(0).execute("call_1", "read"),
+  ],
+  "a call with other arguments than the stored ones": [
+    "tool call with other arguments than the stored ones",
+    () => planned().toolIntent(0, "safe", { path: "a" }).execute("call_1", "read", '{"path":"b"}'),
+  ],
+  "a safe call run again with other arguments": [
+    "tool call with other arguments than the stored ones",
+    () =>
+      planned()
+        .toolIntent(0, "safe", { path: "a" })
+        .execute("call_1", "read", '{"path":"a"}')
+        .crash()
+        .execute("call_1", "read", '{"path":"b"}'),
+  ],
+  "a never call run twice in one life": [
+    "never call twice",
+    () =>
+      planned()
+        .toolSynthetic(0)
+        .toolIntent(1, "never")
+        .execute("call_2", "delete")
+        .execute("call_2", "delete"),
+  ],
+  "a never call run again after a crash": [
+    "never call twice",
+    () =>
+      planned()
+        .toolSynthetic(0)
+        .toolIntent(1, "never")
+        .execute("call_2", "delete")
+        .crash()
+        .execute("call_2", "delete"),
+  ],
+  "a never call started after a crash, when it may have run": [
+    "never call started under a lost intent",
+    () => planned().toolSynthetic(0).toolIntent(1, "never").crash().execute("call_2", "delete"),
+  ],
+  "a never tool whose intent calls it safe": [
+    "intent with another replay than the tool declares",
+    () => planned().toolIntent(0, "safe").toolIntent(1, "safe"),
+  ],
+  "a never tool that its intent calls safe, run twice": [
+    "never call twice",
+    () =>
+      planned()
+        .toolSynthetic(0)
+        .toolIntent(1, "safe")
+        .execute("call_2", "delete")
+        .crash()
+        .execute("call_2", "delete"),
+  ],
+  "a safe call run twice in one life": [
+    "safe call twice in one life",
+    () => planned().toolIntent(0, "safe").execute("call_1", "read").execute("call_1", "read"),
+  ],
+  "a call after a durable cancellation": [
+    "tool call after a cancellation",
+    () => planned().toolIntent(0, "safe").abort().execute("call_1", "read"),
+  ],
+};
+
+const right: Record<string, () => History> = {
+  "two tools": () => twoTools(),
+  "a safe call run again in the next life": () =>
+    planned().toolIntent(0, "safe").execute("call_1", "read").crash().execute("call_1", "read").toolSettle(0),
+  "the same call id in a later batch": () => {
+    const history = planned()
+      .toolSynthetic(0)
+      .toolIntent(1, "never")
+      .execute("call_2", "delete")
+      .toolSettle(1);
+    history
+      .ready()
+      .intent()
+      .request(1)
+      .settleTools([{ id: "call_2", name: "delete" }]);
+    return history.toolIntent(0, "never").execute("call_2", "delete").toolSettle(0);
+  },
+  "as many requests as the policy allows, over three lives": () => {
+    const history = pending({ maxAttempts: 3 }).request(0).crash().retryUnknown().intent().request(0);
+    return history.crash().retryUnknown().intent().request(0).settleFinish();
+  },
+  "an intent without its effect": () =>
+    pending({ maxAttempts: 2 }).crash().retryUnknown().intent().request(0),
+};
+
+describe("effect safety", () => {
+  it.each(Object.entries(wrong))("finds %s", (_, [signature, build]) => {
+    expect(found(build())).toContain(signature);
+  });
+
+  it.each(Object.entries(right))("passes %s", (_, build) => {
+    expect(judged(build(), "effect-safety", SCENARIO)).toEqual([]);
+  });
+});
