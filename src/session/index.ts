@@ -8,4 +8,15 @@ export {
 } from "./context.ts";
 export { detachJson } from "./detach.ts";
 export { configurationWrite, MAIN_LANE, newLaneWrites } from "./lane.ts";
+export {
+  MIGRATIONS,
+  type MigrateOptions,
+  type Migration,
+  MigrationMissing,
+  type MigrationStep,
+  migrate,
+  openMigrated,
+  type RawRegister,
+  type RegisterChange,
+} from "./migration/migration.ts";
 export { InvalidWrite, Session, type SessionCodecOptions, type SessionOptions } from "./session.ts";

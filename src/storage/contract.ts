@@ -117,6 +117,17 @@ export interface SessionStats {
   usage: Usage;
 }
 
+/** A store whose session may be of an older storage version, and can be carried to a newer one (spec §7.3). */
+export interface MigratableStorage extends Storage {
+  readonly metadata: SessionMetadata;
+
+  /**
+   * Commits the writes of one migration step and the storage version that they lead to, both or neither. Refused as
+   * `commit` refuses, except that there may be no writes: then only the version changes.
+   */
+  commitMigration(transaction: Transaction, storageVersion: number): Promise<CommitResult>;
+}
+
 /** What a store records of its session beside its contents (spec §2.8). */
 export interface SessionMetadata {
   id: string;
@@ -130,6 +141,31 @@ export interface SessionMetadata {
 
 /** The storage schema that this code reads and writes. */
 export const CURRENT_STORAGE_VERSION = 1;
+
+/**
+ * A session was written by a newer program: its states may mean what this one does not know, so it is not opened.
+ * Nothing was changed.
+ */
+export class StorageVersionTooNew extends Error {
+  override readonly name = "StorageVersionTooNew";
+  readonly code = "STORAGE_VERSION_TOO_NEW";
+  /** The newest version that this program reads. */
+  readonly expected: number;
+  readonly found: number;
+  readonly sessionId: string;
+  readonly file: string | undefined;
+
+  constructor({ id, storageVersion }: SessionMetadata, expected: number, file?: string) {
+    super(
+      `${file === undefined ? "" : `${file}: `}session ${id} has storage version ${storageVersion}, and this program ` +
+        `reads versions up to ${expected}; open it with the newer program that wrote it; nothing was changed`,
+    );
+    this.expected = expected;
+    this.found = storageVersion;
+    this.sessionId = id;
+    this.file = file;
+  }
+}
 
 /** A transaction that the contract refuses. Nothing of it was written; the store goes on. */
 export class InvalidTransaction extends Error {

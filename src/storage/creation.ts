@@ -4,7 +4,7 @@
  */
 import { admitJson } from "../foundation/index.ts";
 import type { Write } from "../model/index.ts";
-import { type SessionMetadata, StorageFault } from "./contract.ts";
+import { type SessionMetadata, StorageFault, StorageVersionTooNew } from "./contract.ts";
 
 /** The writes of seq 1 and 2 of every session. They are one transaction. */
 export const INITIAL_WRITES: readonly Write[] = admitJson<Write[]>([
@@ -42,6 +42,11 @@ export function metadataIssue(metadata: unknown): string | undefined {
     if (value !== undefined && typeof value !== "string") return `${name} is a string or absent`;
   }
   return undefined;
+}
+
+/** Refuses a session of a newer storage version (spec §2.8, §7.3). @throws StorageVersionTooNew */
+export function assertReadableVersion(metadata: SessionMetadata, newest: number, file?: string): void {
+  if (metadata.storageVersion > newest) throw new StorageVersionTooNew(metadata, newest, file);
 }
 
 /**

@@ -7,11 +7,13 @@ export {
   InvalidTransaction,
   type InvalidTransactionReason,
   LeaseLost,
+  type MigratableStorage,
   type SessionMetadata,
   type SessionStats,
   type Storage,
   StorageClosed,
   StorageFault,
+  StorageVersionTooNew,
   UnknownEntry,
   type UsageScan,
 } from "./contract.ts";
@@ -29,6 +31,7 @@ export { MemoryFiles } from "./jsonl/memory-files.ts";
 export { type JsonlSession, readJsonlSession } from "./jsonl/read.ts";
 export { leftoverOwner, leftoversOf } from "./jsonl/replacement.ts";
 export type { TornTail } from "./jsonl/replay.ts";
+export { STOP_FORMS, type Stop, StoppingFiles } from "./jsonl/stopping-files.ts";
 export { JsonlStorage, type JsonlStorageOptions } from "./jsonl/storage.ts";
 export { MemoryDisk } from "./memory/disk.ts";
 export { MemoryStorage, type MemoryStorageOptions } from "./memory/storage.ts";

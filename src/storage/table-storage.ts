@@ -36,6 +36,14 @@ import * as queries from "./queries.ts";
 import type { StoredWrite } from "./stored-write.ts";
 import type { Tables } from "./tables.ts";
 
+/** Makes admitted writes durable that are not yet in the tables; see `persist` below. */
+export type Persist = (
+  writes: readonly Write[],
+  firstSeq: number,
+  timestamp: number,
+  tables: Tables,
+) => StoredWrite[];
+
 /** The part of a store that is the same for every medium whose tables are in memory. */
 export abstract class TableStorage implements Storage {
   #metadata: SessionMetadata;
@@ -70,13 +78,17 @@ export abstract class TableStorage implements Storage {
   }
 
   async commit(transaction: Transaction): Promise<CommitResult> {
-    this.#assertReady();
+    this.assertReady();
+    return this.commitThrough(this.admit(transaction), this.persist.bind(this));
+  }
+
+  /** Commits admitted writes through a way of making them durable. */
+  protected commitThrough(writes: readonly Write[], persist: Persist): CommitResult {
     const tables = this.#tables;
-    const writes = this.admit(transaction);
     checkIds(writes, tables);
     const timestamp = commitTimestamp(this.#clock.now(), this.#lastTimestamp);
     const firstSeq = tables.nextSeq;
-    tables.apply(this.inMedium(() => this.persist(writes, firstSeq, timestamp)));
+    tables.apply(this.inMedium(() => persist(writes, firstSeq, timestamp, tables)));
     this.#lastTimestamp = timestamp;
     const seqs: number[] = new Array(writes.length);
     for (let index = 0; index < seqs.length; index++) seqs[index] = firstSeq + index;
@@ -88,13 +100,18 @@ export abstract class TableStorage implements Storage {
    * medium in doubt closes the store to commits.
    */
   protected inMedium<T>(work: (tables: Tables) => T): T {
-    this.#assertReady();
+    this.assertReady();
     try {
       return work(this.#tables);
     } catch (error) {
       if (error instanceof StorageFault && !error.recovered) this.#fault = error;
       throw error;
     }
+  }
+
+  /** Takes over what the medium says of the session now. */
+  protected adoptMetadata(metadata: SessionMetadata): void {
+    this.#metadata = metadata;
   }
 
   async getEntries(ids: readonly string[]): Promise<ReadonlyMap<string, Entry>> {
@@ -156,7 +173,8 @@ export abstract class TableStorage implements Storage {
     return this.#tables;
   }
 
-  #assertReady(): void {
+  /** Refuses a call as a commit is refused, before anything of it is looked at. */
+  protected assertReady(): void {
     this.#assertOpen();
     if (this.#fault === undefined) return;
     throw new StorageFault(

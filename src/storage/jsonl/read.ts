@@ -2,7 +2,7 @@
  * The read-only door: what a session file says, for views and inspection. It opens nothing for writing, changes
  * nothing, and closes the file before it returns; also right after a writer was killed.
  */
-import type { SessionMetadata } from "../contract.ts";
+import { CURRENT_STORAGE_VERSION, type SessionMetadata } from "../contract.ts";
 import type { SessionDump } from "../dump.ts";
 import { dumpOf } from "../queries.ts";
 import type { FileBytes } from "./byte-account.ts";
@@ -20,13 +20,17 @@ export interface JsonlSession {
   readonly tornTail: TornTail | undefined;
 }
 
-/** Reads a session from its path or its bytes. @throws Corruption, and the host's error if there is no such file */
+/**
+ * Reads a session from its path or its bytes, of a storage version up to the given one.
+ * @throws Corruption, StorageVersionTooNew, and the host's error if there is no such file
+ */
 export function readJsonlSession(
   source: string | Uint8Array,
   fileSystem: FileSystem = hostFileSystem,
+  storageVersion = CURRENT_STORAGE_VERSION,
 ): JsonlSession {
   const bytes = typeof source === "string" ? readFile(source, fileSystem) : bufferOf(source);
-  const replayed = replay(bytes, typeof source === "string" ? source : undefined);
+  const replayed = replay(bytes, typeof source === "string" ? source : undefined, storageVersion);
   const { tables, tornTail } = replayed;
   const { metadata } = replayed.header;
   return { metadata, dump: dumpOf(tables, metadata), bytes: bytesOf(replayed), tornTail };

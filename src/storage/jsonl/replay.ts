@@ -18,6 +18,8 @@
  */
 import { isAscii, isUtf8 } from "node:buffer";
 import { Corruption } from "../../foundation/index.ts";
+import { CURRENT_STORAGE_VERSION } from "../contract.ts";
+import { assertReadableVersion } from "../creation.ts";
 import { placementIssue } from "../placement.ts";
 import type { StoredEntry, StoredWrite } from "../stored-write.ts";
 import { Tables } from "../tables.ts";
@@ -50,16 +52,18 @@ export interface TornTail {
 }
 
 /**
- * Reads the bytes of a session file. `file` names it in errors.
- * @throws Corruption; the reasons are those of `JsonlCorruptionReason`.
+ * Reads the bytes of a session file. `file` names it in errors; `newestVersion` is the newest storage version whose
+ * lines are read, because newer ones may have forms that are unknown here.
+ * @throws Corruption, with the reasons of `JsonlCorruptionReason`; StorageVersionTooNew.
  */
-export function replay(bytes: Buffer, file?: string): Replayed {
+export function replay(bytes: Buffer, file?: string, newestVersion = CURRENT_STORAGE_VERSION): Replayed {
   const committedBytes = bytes.lastIndexOf(LF) + 1;
   const progress: Progress = {
     tables: new Tables(),
     account: new ByteAccount(),
     lines: 0,
     header: undefined,
+    acceptHeader: ({ metadata }) => assertReadableVersion(metadata, newestVersion, file),
   };
   try {
     refuseByteOrderMark(bytes);
@@ -94,6 +98,8 @@ interface Progress {
   /** Lines that were accepted; the next one has this index. */
   lines: number;
   header: Header | undefined;
+  /** Refuses a session by its header, before its lines are read. */
+  readonly acceptHeader: (header: Header) => void;
 }
 
 function refuseByteOrderMark(bytes: Buffer): void {
@@ -143,8 +149,10 @@ function replayLine(text: string, byteLength: number, isSuspicious: boolean, pro
       throw new LineRefusal("carriage_return", "the line has a raw CR, which no writer writes");
     if (maySpellOutsideDomain(text)) assertInDomain(text);
   }
-  if (progress.header === undefined) progress.header = decodeHeader(text);
-  else {
+  if (progress.header === undefined) {
+    progress.header = decodeHeader(text);
+    progress.acceptHeader(progress.header);
+  } else {
     const writes = decodeLine(text);
     applyLine(writes, progress.tables, progress.header.timesKeptThroughSeq);
     progress.account.addLine(writes, byteLength);

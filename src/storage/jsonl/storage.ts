@@ -19,13 +19,13 @@
  */
 import { crc32 } from "node:zlib";
 import type { Clock } from "../../foundation/index.ts";
-import type { Transaction, Write } from "../../model/index.ts";
+import type { CommitResult, Transaction, Write } from "../../model/index.ts";
 import { inspectTransaction } from "../admission.ts";
-import { type SessionMetadata, StorageFault } from "../contract.ts";
+import { type MigratableStorage, type SessionMetadata, StorageFault } from "../contract.ts";
 import type { SessionContents } from "../dump.ts";
 import type { StoredWrite } from "../stored-write.ts";
 import { TableStorage } from "../table-storage.ts";
-import type { Tables } from "../tables.ts";
+import { Tables } from "../tables.ts";
 import { ByteAccount, type FileBytes } from "./byte-account.ts";
 import { encodeTransaction, type Header } from "./codec.ts";
 import {
@@ -50,10 +50,12 @@ export interface JsonlStorageOptions {
   readonly fileSystem?: FileSystem;
   /** Compact at opening from this threshold on. Default: never. */
   readonly compactAtOpen?: CompactionThreshold;
+  /** The newest storage version that may be opened. Default: the one of this program. */
+  readonly storageVersion?: number;
 }
 
 /** The store of a session in one file. */
-export class JsonlStorage extends TableStorage {
+export class JsonlStorage extends TableStorage implements MigratableStorage {
   readonly path: string;
   readonly #fileSystem: FileSystem;
   #file: number;
@@ -91,14 +93,18 @@ export class JsonlStorage extends TableStorage {
     return JsonlStorage.open(options);
   }
 
-  /** Opens the file of a session. @throws Corruption, and the host's error if there is no such file */
+  /**
+   * Opens the file of a session, which may be of an older storage version and is then to be migrated before anything
+   * else (spec §7.3).
+   * @throws Corruption, StorageVersionTooNew, and the host's error if there is no such file
+   */
   static open(options: JsonlStorageOptions): JsonlStorage {
     const { path, fileSystem = hostFileSystem, compactAtOpen } = options;
     const file = fileSystem.open(path, "readWrite");
     let storage: JsonlStorage;
     try {
       const bytes = readWhole(fileSystem, file);
-      storage = new JsonlStorage(options, file, bytes, replay(bytes, path));
+      storage = new JsonlStorage(options, file, bytes, replay(bytes, path, options.storageVersion));
     } catch (error) {
       fileSystem.close(file);
       throw error;
@@ -135,6 +141,24 @@ export class JsonlStorage extends TableStorage {
     const bytesBefore = this.#committedBytes + (this.#tornTail?.byteLength ?? 0);
     const isFolderSynced = this.inMedium((tables) => this.#replaceWith(this.metadata, tables));
     return { bytesBefore, bytesAfter: this.#committedBytes, isFolderSynced };
+  }
+
+  /**
+   * Commits a migration step as a compaction: the new file has the new version in its header and the converted
+   * registers, and none of the superseded ones. The old file stands until the rename (spec §7.3).
+   */
+  async commitMigration(transaction: Transaction, storageVersion: number): Promise<CommitResult> {
+    this.assertReady();
+    const writes = transaction.writes.length === 0 ? [] : this.admit(transaction);
+    return this.commitThrough(writes, (admitted, firstSeq, timestamp, tables) => {
+      const { stored } = encodeTransaction(admitted, firstSeq, timestamp);
+      const after = new Tables(tables);
+      after.apply(stored);
+      const metadata = Object.freeze({ ...this.metadata, storageVersion });
+      this.#replaceWith(metadata, after);
+      this.adoptMetadata(metadata);
+      return stored;
+    });
   }
 
   protected override admit(transaction: Transaction): readonly Write[] {

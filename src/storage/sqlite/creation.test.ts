@@ -98,7 +98,7 @@ describe("a new session", () => {
   it("keeps every field of its metadata", async () => {
     const metadata = {
       ...sampleMetadata,
-      storageVersion: 7,
+      storageVersion: 0,
       parentSessionId: "s_0",
       legacyParentSessionPath: "/old/\u2028/s.jsonl",
     };

@@ -9,8 +9,8 @@
  */
 import { Corruption } from "../../foundation/index.ts";
 import { addUsage, zeroUsage } from "../../model/index.ts";
-import type { SessionMetadata, SessionStats } from "../contract.ts";
-import { admitMetadata, INITIAL_WRITES, SessionExists } from "../creation.ts";
+import { CURRENT_STORAGE_VERSION, type SessionMetadata, type SessionStats } from "../contract.ts";
+import { admitMetadata, assertReadableVersion, INITIAL_WRITES, SessionExists } from "../creation.ts";
 import type { SessionContents } from "../dump.ts";
 import { BranchIndex } from "./branch-index.ts";
 import { Connection, type ConnectionOptions, type SqliteSource } from "./connection.ts";
@@ -48,11 +48,17 @@ export function createSession(
   }
 }
 
-/** A connection to an existing session, configured for writing. @throws Corruption; StorageFault. */
-export function openedSession(source: SqliteSource, options: ConnectionOptions): Connection {
+/**
+ * A connection to an existing session, configured for writing.
+ * @throws Corruption; StorageFault; StorageVersionTooNew.
+ */
+export function openedSession(
+  source: SqliteSource,
+  options: ConnectionOptions & { readonly storageVersion?: number },
+): Connection {
   const connection = new Connection(source, options);
   try {
-    requireSession(connection);
+    requireSession(connection, options.storageVersion ?? CURRENT_STORAGE_VERSION);
     if (options.readonly !== true) connection.configure();
     return connection;
   } catch (error) {
@@ -61,8 +67,8 @@ export function openedSession(source: SqliteSource, options: ConnectionOptions):
   }
 }
 
-/** @throws Corruption `not_a_session`, `newer_layout` or `session_missing`. */
-export function requireSession(connection: Connection): void {
+/** @throws Corruption `not_a_session`, `newer_layout` or `session_missing`; StorageVersionTooNew. */
+export function requireSession(connection: Connection, newestVersion: number): void {
   const applicationId = connection.pragma("application_id");
   if (applicationId !== APPLICATION_ID) {
     const message = "this database is not a session, or its creation did not finish; nothing was changed";
@@ -73,7 +79,8 @@ export function requireSession(connection: Connection): void {
     const message = `the tables have layout ${String(layout)}, and this program reads layout ${LAYOUT_VERSION}`;
     throw new Corruption("newer_layout", message, connection.place());
   }
-  connection.guard(() => readSession(connection));
+  const { metadata } = connection.guard(() => readSession(connection));
+  assertReadableVersion(metadata, newestVersion, connection.file);
 }
 
 function fill(

@@ -20,6 +20,8 @@ export interface SqliteOptions {
   readonly idleTimer?: IdleTimer;
   /** How long SQLite waits for another connection's lock, in ms. */
   readonly busyTimeoutMs?: number;
+  /** The newest storage version that may be opened. Default: the one of this program. */
+  readonly storageVersion?: number;
   /** The driver; the host's unless a test or a fault stands in for it. */
   readonly connect?: Connect;
 }

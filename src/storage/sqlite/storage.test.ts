@@ -283,5 +283,11 @@ it("a migration raises the version with its writes, or not at all", async () => 
   expect(storage.metadata.storageVersion).toBe(2);
   await expect(storage.commitMigration({ writes: [entryWrite("x", "nowhere")] }, 3)).rejects.toThrow();
   expect(storage.metadata.storageVersion).toBe(2);
+  const { firstSeq } = await storage.commit({ writes: [factWrite("k", 2)] });
+  expect(await storage.commitMigration({ writes: [] }, 3)).toMatchObject({
+    firstSeq: firstSeq + 1,
+    seqs: [],
+  });
+  expect(storage.metadata.storageVersion).toBe(3);
   await storage.close();
 });

@@ -31,9 +31,9 @@ import {
   type BranchScan,
   type EntryScan,
   LeaseLost,
+  type MigratableStorage,
   type SessionMetadata,
   type SessionStats,
-  type Storage,
   StorageClosed,
   StorageFault,
   type UsageScan,
@@ -58,7 +58,7 @@ import {
 } from "./reads.ts";
 import { SessionWriter } from "./writer.ts";
 
-export class SqliteStorage implements Storage {
+export class SqliteStorage implements MigratableStorage {
   readonly #connection: Connection;
   readonly #clock: Clock;
   readonly #lease: WriterLease;
@@ -99,7 +99,8 @@ export class SqliteStorage implements Storage {
 
   /**
    * Opens a session and claims it.
-   * @throws LeaseHeld; StorageFault when the file cannot be opened; Corruption for a file that is no session.
+   * @throws LeaseHeld; StorageFault when the file cannot be opened; Corruption for a file that is no session;
+   * StorageVersionTooNew.
    */
   static async open(source: SqliteSource, options: SqliteOptions): Promise<SqliteStorage> {
     const connection = openedSession(source, options);
@@ -122,16 +123,19 @@ export class SqliteStorage implements Storage {
   }
 
   async commit(transaction: Transaction): Promise<CommitResult> {
-    return this.#transact(transaction);
+    this.#assertWritable();
+    return this.#transact(admitTransaction(transaction));
   }
 
   /**
    * Commits a migration: its writes, and the storage version that they lead to, in one transaction (spec §7.3).
    */
   async commitMigration(transaction: Transaction, storageVersion: number): Promise<CommitResult> {
-    return this.#transact(transaction, () => {
+    const raiseVersion = () => {
       this.#connection.statement(WRITE_STORAGE_VERSION).run(storageVersion);
-    });
+    };
+    this.#assertWritable();
+    return this.#transact(transaction.writes.length === 0 ? [] : admitTransaction(transaction), raiseVersion);
   }
 
   async getEntries(ids: readonly string[]): Promise<ReadonlyMap<string, Entry>> {
@@ -227,9 +231,7 @@ export class SqliteStorage implements Storage {
     });
   }
 
-  #transact(transaction: Transaction, andThen: () => void = () => {}): CommitResult {
-    this.#assertWritable();
-    const writes = admitTransaction(transaction);
+  #transact(writes: readonly Write[], andThen: () => void = () => {}): CommitResult {
     const nowMs = this.#clock.now();
     const timestamp = commitTimestamp(nowMs, this.#lastTimestamp);
     let isChecked = false;

@@ -44,7 +44,7 @@ describe("transactions", () => {
       clock.step(9_000);
       for (const renew of idle) renew();
       await created.close();
-      const opened = await SqliteStorage.open({ kind: "file", path }, options);
+      const opened = await SqliteStorage.open({ kind: "file", path }, { ...options, storageVersion: 2 });
       await opened.close();
 
       let isOpen = false;
