@@ -6,7 +6,8 @@
  * most rows of a long session are never read again by the process that wrote or opened them. A row is held as
  *
  * - *frozen*: an admitted row, ready to be given out;
- * - *loose*: decoded from a file and known to the store alone; frozen when first read;
+ * - *loose*: decoded from a file and known to the store alone, perhaps with the `kind` of its line still on it; made
+ *   bare and frozen when first read;
  * - *text*: the JSON of its draft, as it went into a file; decoded and frozen when first read.
  *
  * What queries filter and walk by (ids, parents, types, seq, time, amounts) stands beside the row in every case.
@@ -54,20 +55,18 @@ abstract class Stored<Row extends object> {
 
   /** The row, deeply frozen. */
   get row(): Row {
-    if (this.#row === undefined) {
-      this.#row = this.complete(JSON.parse(this.#text ?? "null"));
-      this.#text = undefined;
-    }
-    if (!this.#isFrozen) {
-      deepFreeze(this.#row);
-      this.#isFrozen = true;
-    }
-    return this.#row;
+    if (this.#isFrozen && this.#row !== undefined) return this.#row;
+    const row = withoutKind(this.#row ?? this.complete(JSON.parse(this.#text ?? "null")));
+    deepFreeze(row);
+    this.#row = row;
+    this.#text = undefined;
+    this.#isFrozen = true;
+    return row;
   }
 
   /** The JSON of the row's draft, as it goes into a file. It neither decodes nor freezes the row. */
   get draftText(): string {
-    return this.#text ?? JSON.stringify(this.draftOf(this.#row as Row));
+    return this.#text ?? JSON.stringify(this.draftOf(withoutKind(this.#row as Row)));
   }
 
   /** Makes a decoded draft the row, by adding what the commit assigned. */
@@ -200,6 +199,12 @@ export function storedDelete(
   seq: number,
 ): StoredDelete {
   return { kind: "delete", namespace, key, seq };
+}
+
+function withoutKind<Row extends object>(row: Row): Row {
+  if (!("kind" in row)) return row;
+  const { kind: _kind, ...bare } = row as Row & { kind: unknown };
+  return bare as unknown as Row;
 }
 
 function deepFreeze(value: unknown): void {

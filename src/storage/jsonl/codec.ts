@@ -186,15 +186,41 @@ export function assertInDomain(text: string): void {
 
 /**
  * Whether a text may spell a value outside the JSON domain. A quick look that is often wrong in the one direction,
- * never in the other: a number with an exponent or of hundreds of digits, a zero with a sign, an escaped surrogate.
+ * never in the other. It asks for what every such spelling has, and ordinary texts rarely: a zero with a sign where a
+ * value starts, an exponent of three digits where a number ends, a run of digits, or an escaped surrogate.
  */
 export function maySpellOutsideDomain(text: string): boolean {
-  return SUSPICIOUS_NUMBER.test(text) || ESCAPED_SURROGATE.test(text);
+  return (
+    SIGNED_ZERO.test(text) ||
+    LONG_EXPONENT.test(text) ||
+    hasLongNumber(text) ||
+    (text.includes("\\u") && ESCAPED_SURROGATE.test(text))
+  );
 }
 
-/** A number starts after one of `:,[` and perhaps space; in a string the same text only costs a second look. */
-const SUSPICIOUS_NUMBER = /[:,[][ \t]*-?(?:\d[\d.]*[eE]|[\d.]{300}|(?<=-)0(?!\.\d*[1-9]))/;
+const SIGNED_ZERO = /[:,[ \t]-0[,\]} \t.eE]/;
+const LONG_EXPONENT = /\d[eE][+-]?\d{3,}[,\]} \t]/;
 const ESCAPED_SURROGATE = /\\u[dD][89a-fA-F]/;
+
+/**
+ * Whether a text has a run of digits and points that is twice `RUN_LENGTH` long. Without an exponent of three digits
+ * it takes two hundred to overflow. Such a run covers a whole stretch between two multiples of `RUN_LENGTH`, so only
+ * these are looked at.
+ */
+function hasLongNumber(text: string): boolean {
+  for (let start = 0; start + RUN_LENGTH <= text.length; start += RUN_LENGTH) {
+    let length = 0;
+    while (length < RUN_LENGTH && isDigitOrPoint(text.charCodeAt(start + length))) length += 1;
+    if (length === RUN_LENGTH) return true;
+  }
+  return false;
+}
+
+const RUN_LENGTH = 64;
+
+function isDigitOrPoint(unit: number): boolean {
+  return (unit >= 0x30 && unit <= 0x39) || unit === 0x2e;
+}
 
 function inDomain<T>(value: T): T {
   try {
@@ -235,17 +261,16 @@ function decodeWrite(write: unknown): StoredWrite {
   if (!isSeq(seq)) throw malformed("the seq of a write is a whole number from 1");
   switch (kind) {
     case "entry": {
-      const { kind: _kind, ...row } = write;
-      if (!isTime(row.timestamp))
+      if (!isTime(write.timestamp)) {
         throw malformed("the timestamp of an entry is a whole number from 0, Unix ms");
-      refuseIssue(entryFormIssue(row));
-      const loose = row as unknown as Entry;
+      }
+      refuseIssue(entryFormIssue(write));
+      const loose = write as unknown as Entry;
       return new StoredEntry(loose, seq, loose.timestamp, { loose });
     }
     case "usage": {
-      const { kind: _kind, ...row } = write;
-      refuseIssue(usageFormIssue(row));
-      const loose = row as unknown as UsageRow;
+      refuseIssue(usageFormIssue(write));
+      const loose = write as unknown as UsageRow;
       return new StoredUsage(loose, seq, { loose });
     }
     case "register": {
