@@ -7,7 +7,10 @@ export {
   readContext,
 } from "./context.ts";
 export { detachJson } from "./detach.ts";
+export { UnknownLabelTarget } from "./facts.ts";
+export { InvalidWrite } from "./invalid-write.ts";
 export { configurationWrite, MAIN_LANE, newLaneWrites } from "./lane.ts";
+export { type LaneRecord, listLanes, UnknownLane } from "./lanes.ts";
 export {
   MIGRATIONS,
   type MigrateOptions,
@@ -19,4 +22,6 @@ export {
   type RawRegister,
   type RegisterChange,
 } from "./migration/migration.ts";
-export { InvalidWrite, Session, type SessionCodecOptions, type SessionOptions } from "./session.ts";
+export { Session, type SessionCodecOptions, type SessionOptions } from "./session.ts";
+export { type BranchQuery, type EntryQuery, LaneView, type SessionTree } from "./tree.ts";
+export { IdleLaneWriter, LaneOccupied, placed, type TreeWriter } from "./tree-writer.ts";

@@ -4,7 +4,8 @@ import type { AgentMessage, Entry, EntryDraft, OperationState } from "../model/i
 import { MemoryDisk, MemoryStorage, type Storage } from "../storage/index.ts";
 import { projectEntries, readContext } from "./context.ts";
 import { detachJson } from "./detach.ts";
-import { InvalidWrite, Session } from "./session.ts";
+import { InvalidWrite } from "./invalid-write.ts";
+import { Session } from "./session.ts";
 
 const clock = new VirtualClock();
 

@@ -16,11 +16,13 @@ import {
   Corruption,
   err,
   type IdGenerator,
+  type JsonValue,
   NotJson,
   ok,
   type Result,
 } from "../foundation/index.ts";
 import {
+  type AgentMessage,
   type CommitResult,
   type CustomMessageSchemas,
   type Entry,
@@ -28,13 +30,26 @@ import {
   type RegisterNamespace,
   type ShapeIssue,
   type Transaction,
+  type UsageRow,
   validateEntry,
   validateMessage,
   validateRegister,
   validateTransaction,
+  validateUsageRow,
 } from "../model/index.ts";
-import type { BranchScan, SessionMetadata, SessionStats, Storage } from "../storage/index.ts";
+import type {
+  BranchScan,
+  EntryScan,
+  SessionMetadata,
+  SessionStats,
+  Storage,
+  UsageScan,
+} from "../storage/index.ts";
 import { detachJson } from "./detach.ts";
+import { InvalidWrite } from "./invalid-write.ts";
+import { MAIN_LANE } from "./lane.ts";
+import { type BranchQuery, type EntryQuery, LaneView, type SessionTree } from "./tree.ts";
+import { IdleLaneWriter, type TreeWriter } from "./tree-writer.ts";
 
 /** What a session decodes with: schemas of an application's own message roles, by role. */
 export interface SessionCodecOptions {
@@ -47,25 +62,15 @@ export interface SessionOptions extends SessionCodecOptions {
   readonly idGenerator: IdGenerator;
 }
 
-/** A transaction that a schema refuses. Nothing of it was written. */
-export class InvalidWrite extends Error {
-  override readonly name = "InvalidWrite";
-  readonly code = "INVALID_WRITE";
-  readonly issue: ShapeIssue;
-
-  constructor(issue: ShapeIssue) {
-    super(`${issue.path}: expected ${issue.expected}, found ${issue.found}; nothing was written`);
-    this.issue = issue;
-  }
-}
-
-/** See the module header. */
-export class Session {
+/** See the module header. As a tree, a session is the view of its lane `main` (spec §5.3). */
+export class Session implements SessionTree {
   readonly metadata: SessionMetadata;
   readonly idGenerator: IdGenerator;
   readonly #storage: Storage;
   readonly #customSchemas: CustomMessageSchemas;
   readonly #validated: WeakSet<object>;
+  readonly #main: LaneView;
+  #treeWriter: TreeWriter;
 
   constructor({ storage, metadata, idGenerator, customMessageSchemas = NO_CUSTOM_SCHEMAS }: SessionOptions) {
     this.metadata = metadata;
@@ -73,6 +78,18 @@ export class Session {
     this.#storage = storage;
     this.#customSchemas = customMessageSchemas;
     this.#validated = validatedUnder(customMessageSchemas);
+    this.#treeWriter = new IdleLaneWriter(this);
+    this.#main = this.view(MAIN_LANE);
+  }
+
+  /** The tree as a lane sees it, existing or not. */
+  view(lane: string): LaneView {
+    return new LaneView(this, lane, () => this.#treeWriter);
+  }
+
+  /** Sends the writes of all views through a harness that drives the session; see `tree-writer.ts`. */
+  writeTreesThrough(writer: TreeWriter): void {
+    this.#treeWriter = writer;
   }
 
   /**
@@ -122,8 +139,81 @@ export class Session {
     return entries;
   }
 
+  /** All entries, by seq. */
+  async scanEntries(query: EntryScan): Promise<Entry[]> {
+    const entries = await this.#storage.scanEntries(query);
+    for (const entry of entries) this.#checkEntry(entry);
+    return entries;
+  }
+
+  /** The ledger, by seq. */
+  async scanUsage(query: UsageScan): Promise<UsageRow[]> {
+    const rows = await this.#storage.scanUsage(query);
+    for (const row of rows) {
+      const issue = validateUsageRow(row);
+      if (issue) throw undecodable(issue, `usage/${row.id}`);
+    }
+    return rows;
+  }
+
   getStats(): Promise<SessionStats> {
     return this.#storage.getStats();
+  }
+
+  getLeafId(): Promise<string | null> {
+    return this.#main.getLeafId();
+  }
+
+  getEntry(id: string): Promise<Entry | undefined> {
+    return this.#main.getEntry(id);
+  }
+
+  getName(): Promise<string | undefined> {
+    return this.#main.getName();
+  }
+
+  setName(name: string | undefined): Promise<void> {
+    return this.#main.setName(name);
+  }
+
+  getLabel(targetId: string): Promise<string | undefined> {
+    return this.#main.getLabel(targetId);
+  }
+
+  setLabel(targetId: string, label: string | undefined): Promise<void> {
+    return this.#main.setLabel(targetId, label);
+  }
+
+  getCustomFact(key: string): Promise<JsonValue | undefined> {
+    return this.#main.getCustomFact(key);
+  }
+
+  setCustomFact(key: string, value: JsonValue | undefined): Promise<void> {
+    return this.#main.setCustomFact(key, value);
+  }
+
+  findEntries(query?: EntryQuery): Promise<Entry[]> {
+    return this.#main.findEntries(query);
+  }
+
+  findEntry(query?: EntryQuery): Promise<Entry | undefined> {
+    return this.#main.findEntry(query);
+  }
+
+  findEntriesOnBranch(query?: BranchQuery): Promise<Entry[]> {
+    return this.#main.findEntriesOnBranch(query);
+  }
+
+  findEntryOnBranch(query?: BranchQuery): Promise<Entry | undefined> {
+    return this.#main.findEntryOnBranch(query);
+  }
+
+  appendMessage(message: AgentMessage): Promise<string> {
+    return this.#main.appendMessage(message);
+  }
+
+  appendCustomEntry(customType: string, data?: JsonValue): Promise<string> {
+    return this.#main.appendCustomEntry(customType, data);
   }
 
   /**
