@@ -50,6 +50,7 @@ export abstract class TableStorage implements Storage {
   readonly #tables: Tables;
   readonly #clock: Clock;
   #lastTimestamp: number;
+  readonly #persist: Persist = (writes, firstSeq, timestamp) => this.persist(writes, firstSeq, timestamp);
   #closing: Promise<void> | undefined;
   #fault: StorageFault | undefined;
 
@@ -79,7 +80,7 @@ export abstract class TableStorage implements Storage {
 
   async commit(transaction: Transaction): Promise<CommitResult> {
     this.assertReady();
-    return this.commitThrough(this.admit(transaction), this.persist.bind(this));
+    return this.commitThrough(this.admit(transaction), this.#persist);
   }
 
   /** Commits admitted writes through a way of making them durable. */

@@ -8,7 +8,9 @@
  * 1. The live bytes are exactly the size of the compacted file, for a file that `codec.ts` wrote.
  * 2. Accounting for a commit costs the same however long the session is. The account remembers one number for each
  *    register that exists.
- * 3. The newest write stays live if it is a delete: it holds the last seq, which must not be given out again.
+ * 3. An account is opened when someone first asks for it (`accountOf` in `snapshot.ts`), for the price of encoding the
+ *    session once. Who never asks pays nothing for it, neither at opening nor in a commit.
+ * 4. The newest write stays live if it is a delete: it holds the last seq, which must not be given out again.
  */
 import type { StoredWrite } from "../stored-write.ts";
 import { encodeStored } from "./codec.ts";

@@ -6,12 +6,13 @@
  * Until then a session file only grows: a deleted payload or an overwritten state stays in it as bytes. Who must be
  * rid of them promptly asks for a compaction after each terminal transaction.
  */
-import { crc32 } from "node:zlib";
+import { Corruption } from "../../foundation/index.ts";
 import { StorageFault } from "../contract.ts";
-import type { FileBytes } from "./byte-account.ts";
+import type { ByteAccount, FileBytes } from "./byte-account.ts";
 import { encodeHeader } from "./codec.ts";
-import type { FileSystem } from "./file-system.ts";
-import type { Replayed } from "./replay.ts";
+import { type FileSystem, readFile } from "./file-system.ts";
+import { type Replayed, replay } from "./replay.ts";
+import { isSameSnapshot } from "./snapshot.ts";
 
 /** From when on a file is worth compacting. Both must be reached. */
 export interface CompactionThreshold {
@@ -43,64 +44,39 @@ export function isWorthCompacting(bytes: FileBytes, threshold: CompactionThresho
 }
 
 /** How the bytes of a file are used. A file with spaces that no writer writes may seem all live. */
-export function bytesOf({
-  header,
-  account,
-  committedBytes,
-}: Omit<Replayed, "tables" | "tornTail">): FileBytes {
+export function bytesOf(
+  { header, committedBytes }: Pick<Replayed, "header" | "committedBytes">,
+  account: ByteAccount,
+): FileBytes {
   const headerText = encodeHeader(header.metadata, header.timesKeptThroughSeq);
   const live = Buffer.byteLength(headerText) + account.liveBytes;
   return { total: committedBytes, dead: Math.max(0, committedBytes - live) };
 }
 
-/** What a store knows of the file that it left: its whole lines, and what lies behind them. */
-export interface FileImage {
-  /** Of the whole lines. */
-  readonly sizeBytes: number;
-  /** CRC-32 of the whole lines. */
-  readonly checksum: number;
-  /** Of a torn tail. */
-  readonly tailBytes: number;
-}
-
 /**
  * Holds the file that has the path now against what the store left: also one of the same size with other content,
- * and one that was put in its place. @throws StorageFault, `recovered: false` when the file is not the one.
+ * and one that was put in its place. It is read again and its snapshot compared, because a checksum would have to be
+ * kept up in every commit. @throws StorageFault, `recovered: false` when the file is not the one.
  */
-export function assertSameFile(path: string, image: FileImage, fileSystem: FileSystem): void {
-  let found: { sizeBytes: number; checksum: number };
+export function assertSameFile(path: string, left: Replayed, fileSystem: FileSystem): void {
+  let bytes: Buffer;
   try {
-    found = readImage(path, image.sizeBytes, fileSystem);
+    bytes = readFile(path, fileSystem);
   } catch (cause) {
     throw new StorageFault(`${path} could not be read again; it was not replaced`, cause, true);
   }
-  if (found.sizeBytes === image.sizeBytes + image.tailBytes && found.checksum === image.checksum) return;
+  if (saysTheSame(bytes, left)) return;
   const message = `${path} is not the file that this store left: another process changed it; it was not replaced`;
   throw new StorageFault(message, undefined);
 }
 
-/** The size of a file, and the checksum of its first `checkedBytes`. */
-function readImage(
-  path: string,
-  checkedBytes: number,
-  fileSystem: FileSystem,
-): { sizeBytes: number; checksum: number } {
-  const file = fileSystem.open(path, "read");
+function saysTheSame(bytes: Buffer, left: Replayed): boolean {
+  if (bytes.length !== left.committedBytes + (left.tornTail?.byteLength ?? 0)) return false;
   try {
-    const piece = Buffer.allocUnsafe(Math.min(PIECE_BYTES, checkedBytes));
-    let checksum = 0;
-    let position = 0;
-    while (position < checkedBytes) {
-      const wanted = Math.min(piece.length, checkedBytes - position);
-      const count = fileSystem.read(file, piece, 0, wanted, position);
-      if (count === 0) break;
-      checksum = crc32(piece.subarray(0, count), checksum);
-      position += count;
-    }
-    return { sizeBytes: fileSystem.fstat(file).size, checksum };
-  } finally {
-    fileSystem.close(file);
+    const found = replay(bytes, undefined, Number.MAX_SAFE_INTEGER);
+    return found.committedBytes === left.committedBytes && isSameSnapshot(found, left);
+  } catch (error) {
+    if (error instanceof Corruption) return false;
+    throw error;
   }
 }
-
-const PIECE_BYTES = 1 << 18;

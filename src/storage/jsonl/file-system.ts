@@ -92,3 +92,13 @@ export function readWhole(fileSystem: FileSystem, file: number): Buffer {
   }
   return bytes.subarray(0, filled);
 }
+
+/** The whole content of the file that has this path. */
+export function readFile(path: string, fileSystem: FileSystem): Buffer {
+  const file = fileSystem.open(path, "read");
+  try {
+    return readWhole(fileSystem, file);
+  } finally {
+    fileSystem.close(file);
+  }
+}

@@ -7,8 +7,9 @@ import type { SessionDump } from "../dump.ts";
 import { dumpOf } from "../queries.ts";
 import type { FileBytes } from "./byte-account.ts";
 import { bytesOf } from "./compaction.ts";
-import { type FileSystem, hostFileSystem, readWhole } from "./file-system.ts";
+import { type FileSystem, hostFileSystem, readFile } from "./file-system.ts";
 import { replay, type TornTail } from "./replay.ts";
+import { accountOf } from "./snapshot.ts";
 
 /** What a session file holds. */
 export interface JsonlSession {
@@ -33,16 +34,7 @@ export function readJsonlSession(
   const replayed = replay(bytes, typeof source === "string" ? source : undefined, storageVersion);
   const { tables, tornTail } = replayed;
   const { metadata } = replayed.header;
-  return { metadata, dump: dumpOf(tables, metadata), bytes: bytesOf(replayed), tornTail };
-}
-
-function readFile(path: string, fileSystem: FileSystem): Buffer {
-  const file = fileSystem.open(path, "read");
-  try {
-    return readWhole(fileSystem, file);
-  } finally {
-    fileSystem.close(file);
-  }
+  return { metadata, dump: dumpOf(tables, metadata), bytes: bytesOf(replayed, accountOf(tables)), tornTail };
 }
 
 function bufferOf(bytes: Uint8Array): Buffer {

@@ -17,7 +17,6 @@
  * writes between the two is lost. It narrows that window to one step; it is no lock.
  */
 import { basename, dirname, join } from "node:path";
-import { crc32 } from "node:zlib";
 import { StorageFault } from "../contract.ts";
 import type { FileSystem } from "./file-system.ts";
 
@@ -34,8 +33,6 @@ export interface ReplacementOptions {
 export interface Replacement {
   readonly file: number;
   readonly sizeBytes: number;
-  /** CRC-32 of the content. */
-  readonly checksum: number;
   /** False when only the sync of the folder failed: the new file is in place, and a loss of power may undo that. */
   readonly isFolderSynced: boolean;
 }
@@ -52,12 +49,10 @@ export function replaceFile(
   const { fileSystem, isSynced } = options;
   const beside = createBeside(path, fileSystem);
   let sizeBytes = 0;
-  let checksum = 0;
   try {
     for (const bytes of content) {
       writeAll(beside.file, bytes, sizeBytes, fileSystem);
       sizeBytes += bytes.length;
-      checksum = crc32(bytes, checksum);
     }
     if (isSynced) fileSystem.sync(beside.file);
     options.assertUnchanged?.();
@@ -68,7 +63,7 @@ export function replaceFile(
     throw failedReplacement(path, cause);
   }
   const isFolderSynced = isSynced && syncFolderOf(path, fileSystem);
-  return { file: beside.file, sizeBytes, checksum, isFolderSynced };
+  return { file: beside.file, sizeBytes, isFolderSynced };
 }
 
 /** The leftovers beside a session file, as paths in order of their numbers. @throws the host's error */

@@ -23,7 +23,6 @@ import { assertReadableVersion } from "../creation.ts";
 import { placementIssue } from "../placement.ts";
 import type { StoredEntry, StoredWrite } from "../stored-write.ts";
 import { Tables } from "../tables.ts";
-import { ByteAccount } from "./byte-account.ts";
 import {
   assertInDomain,
   decodeHeader,
@@ -37,8 +36,6 @@ import {
 export interface Replayed {
   readonly header: Header;
   readonly tables: Tables;
-  /** How many of the bytes a compaction would keep. */
-  readonly account: ByteAccount;
   /** Up to here the file is whole lines. */
   readonly committedBytes: number;
   readonly tornTail: TornTail | undefined;
@@ -60,7 +57,6 @@ export function replay(bytes: Buffer, file?: string, newestVersion = CURRENT_STO
   const committedBytes = bytes.lastIndexOf(LF) + 1;
   const progress: Progress = {
     tables: new Tables(),
-    account: new ByteAccount(),
     lines: 0,
     header: undefined,
     acceptHeader: ({ metadata }) => assertReadableVersion(metadata, newestVersion, file),
@@ -82,7 +78,6 @@ export function replay(bytes: Buffer, file?: string, newestVersion = CURRENT_STO
   return {
     header: progress.header as Header,
     tables: progress.tables,
-    account: progress.account,
     committedBytes,
     tornTail: byteLength === 0 ? undefined : { byteOffset: committedBytes, byteLength },
   };
@@ -94,7 +89,6 @@ const NO_HEADER = "the file has no complete first line; a session is created who
 
 interface Progress {
   readonly tables: Tables;
-  readonly account: ByteAccount;
   /** Lines that were accepted; the next one has this index. */
   lines: number;
   header: Header | undefined;
@@ -126,8 +120,7 @@ function replayChunk(chunk: Buffer, progress: Progress): void {
   let start = 0;
   while (start < text.length) {
     const end = text.indexOf("\n", start);
-    const line = text.slice(start, end);
-    replayLine(line, isPlain ? line.length : Buffer.byteLength(line), isSuspicious, progress);
+    replayLine(text.slice(start, end), isSuspicious, progress);
     start = end + 1;
   }
 }
@@ -138,12 +131,12 @@ function replayLineByLine(chunk: Buffer, progress: Progress): void {
     const end = chunk.indexOf(LF, start);
     const line = chunk.subarray(start, end);
     if (!isUtf8(line)) throw new LineRefusal("not_utf8", "the line has bytes that are no UTF-8");
-    replayLine(line.toString("utf8"), line.length, true, progress);
+    replayLine(line.toString("utf8"), true, progress);
     start = end + 1;
   }
 }
 
-function replayLine(text: string, byteLength: number, isSuspicious: boolean, progress: Progress): void {
+function replayLine(text: string, isSuspicious: boolean, progress: Progress): void {
   if (isSuspicious) {
     if (text.includes("\r"))
       throw new LineRefusal("carriage_return", "the line has a raw CR, which no writer writes");
@@ -153,9 +146,7 @@ function replayLine(text: string, byteLength: number, isSuspicious: boolean, pro
     progress.header = decodeHeader(text);
     progress.acceptHeader(progress.header);
   } else {
-    const writes = decodeLine(text);
-    applyLine(writes, progress.tables, progress.header.timesKeptThroughSeq);
-    progress.account.addLine(writes, byteLength);
+    applyLine(decodeLine(text), progress.tables, progress.header.timesKeptThroughSeq);
   }
   progress.lines += 1;
 }

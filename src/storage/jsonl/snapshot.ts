@@ -40,6 +40,29 @@ export function* snapshotContent(
   yield Buffer.from(text);
 }
 
+/** The account of a file whose rows are these. */
+export function accountOf(tables: Tables): ByteAccount {
+  const account = new ByteAccount();
+  for (const write of snapshotWrites(tables)) account.add(write, Buffer.byteLength(encodeStored(write)));
+  return account;
+}
+
+/** Whether two files with these headers and tables have the same snapshot. */
+export function isSameSnapshot(one: Contents, other: Contents): boolean {
+  const others = snapshotContent(other.header, other.tables);
+  for (const piece of snapshotContent(one.header, one.tables)) {
+    const { value } = others.next();
+    if (value === undefined || !piece.equals(value)) return false;
+  }
+  return others.next().done === true;
+}
+
+/** What a file says. */
+interface Contents {
+  readonly header: Header;
+  readonly tables: Tables;
+}
+
 /** Every current row as the write that stores it, by seq, and the newest write if it is a delete. */
 export function snapshotWrites(tables: Tables): StoredWrite[] {
   const writes: StoredWrite[] = [...tables.entryOrder, ...tables.usageOrder, ...tables.allRegisters()];

@@ -17,7 +17,6 @@
  * to the device, so a loss of power may take the newest ones, or leave a part of them; and two processes that open
  * the same file are not kept apart. Invariant 4 finds most such accidents; it is no lock.
  */
-import { crc32 } from "node:zlib";
 import type { Clock } from "../../foundation/index.ts";
 import type { CommitResult, Transaction, Write } from "../../model/index.ts";
 import { inspectTransaction } from "../admission.ts";
@@ -33,14 +32,13 @@ import {
   bytesOf,
   type CompactionReport,
   type CompactionThreshold,
-  type FileImage,
   isWorthCompacting,
 } from "./compaction.ts";
 import { createJsonlFile } from "./creation.ts";
 import { type FileSystem, hostFileSystem, readWhole } from "./file-system.ts";
 import { type Replacement, replaceFile } from "./replacement.ts";
 import { type Replayed, replay, type TornTail } from "./replay.ts";
-import { headerOf, snapshotContent } from "./snapshot.ts";
+import { accountOf, headerOf, snapshotContent } from "./snapshot.ts";
 
 /** What a JSONL store is made of. */
 export interface JsonlStorageOptions {
@@ -60,24 +58,24 @@ export class JsonlStorage extends TableStorage implements MigratableStorage {
   readonly #fileSystem: FileSystem;
   #file: number;
   #header: Header;
-  #account: ByteAccount;
+  /** From when it is first asked for. */
+  #account: ByteAccount | undefined;
   /** The whole lines of the file. */
   #committedBytes: number;
-  #checksum: number;
+  readonly #tables: Tables;
   /** What a dead writer left behind the last line, until the first commit cuts it off. */
   #tornTail: TornTail | undefined;
   #compactionFailure: StorageFault | undefined;
   #scratch = Buffer.allocUnsafe(SCRATCH_BYTES_MIN);
 
-  private constructor(options: JsonlStorageOptions, file: number, bytes: Uint8Array, replayed: Replayed) {
+  private constructor(options: JsonlStorageOptions, file: number, replayed: Replayed) {
     super(replayed.header.metadata, replayed.tables, options.clock);
     this.path = options.path;
     this.#fileSystem = options.fileSystem ?? hostFileSystem;
     this.#file = file;
     this.#header = replayed.header;
-    this.#account = replayed.account;
+    this.#tables = replayed.tables;
     this.#committedBytes = replayed.committedBytes;
-    this.#checksum = crc32(bytes.subarray(0, replayed.committedBytes));
     this.#tornTail = replayed.tornTail;
   }
 
@@ -103,8 +101,11 @@ export class JsonlStorage extends TableStorage implements MigratableStorage {
     const file = fileSystem.open(path, "readWrite");
     let storage: JsonlStorage;
     try {
-      const bytes = readWhole(fileSystem, file);
-      storage = new JsonlStorage(options, file, bytes, replay(bytes, path, options.storageVersion));
+      storage = new JsonlStorage(
+        options,
+        file,
+        replay(readWhole(fileSystem, file), path, options.storageVersion),
+      );
     } catch (error) {
       fileSystem.close(file);
       throw error;
@@ -118,13 +119,10 @@ export class JsonlStorage extends TableStorage implements MigratableStorage {
     return this.#tornTail;
   }
 
-  /** How the bytes of the file are used. */
+  /** How the bytes of the file are used. Asked for the first time, it costs what encoding the session costs. */
   get bytes(): FileBytes {
-    return bytesOf({
-      header: this.#header,
-      account: this.#account,
-      committedBytes: this.#committedBytes,
-    });
+    this.#account ??= accountOf(this.#tables);
+    return bytesOf(this.#left(), this.#account);
   }
 
   /** Why the compaction at opening was not done, if it was due. The session itself is open and sound. */
@@ -168,23 +166,16 @@ export class JsonlStorage extends TableStorage implements MigratableStorage {
   protected override persist(writes: readonly Write[], firstSeq: number, timestamp: number): StoredWrite[] {
     this.#assertUntouched();
     const { line, stored, parts } = encodeTransaction(writes, firstSeq, timestamp);
-    const bytes = this.#toBytes(line);
-    const { length } = bytes;
+    const length = this.#toBytes(line);
     try {
       if (this.#tornTail !== undefined) this.#cutOff();
-      const written = this.#fileSystem.write(this.#file, bytes, 0, length, this.#committedBytes);
+      const written = this.#fileSystem.write(this.#file, this.#scratch, 0, length, this.#committedBytes);
       if (written !== length) throw new Error(`the file took ${written} of ${length} bytes`);
     } catch (cause) {
       throw this.#afterFailure(cause);
     }
     this.#committedBytes += length;
-    this.#checksum = crc32(bytes, this.#checksum);
-    const isOneByteEach = length === line.length;
-    const sizeOf = (index: number) => {
-      const part = parts[index] ?? "";
-      return isOneByteEach ? part.length : Buffer.byteLength(part);
-    };
-    this.#account.addLine(stored, length - 1, sizeOf);
+    if (this.#account !== undefined) accountForLine(this.#account, stored, parts, line, length);
     return stored;
   }
 
@@ -216,7 +207,7 @@ export class JsonlStorage extends TableStorage implements MigratableStorage {
     const replacement = replaceFile(target, snapshotContent(header, tables, account), {
       fileSystem,
       isSynced: true,
-      assertUnchanged: () => assertSameFile(target, this.#image(), fileSystem),
+      assertUnchanged: () => assertSameFile(target, this.#left(), fileSystem),
     });
     this.#adopt(replacement, header, account);
     return replacement.isFolderSynced;
@@ -228,7 +219,6 @@ export class JsonlStorage extends TableStorage implements MigratableStorage {
     this.#header = header;
     this.#account = account;
     this.#committedBytes = replacement.sizeBytes;
-    this.#checksum = replacement.checksum;
     this.#tornTail = undefined;
     try {
       this.#fileSystem.close(replaced);
@@ -246,9 +236,14 @@ export class JsonlStorage extends TableStorage implements MigratableStorage {
     }
   }
 
-  #image(): FileImage {
-    const tailBytes = this.#tornTail?.byteLength ?? 0;
-    return { sizeBytes: this.#committedBytes, checksum: this.#checksum, tailBytes };
+  /** What the file should say now. */
+  #left(): Replayed {
+    return {
+      header: this.#header,
+      tables: this.#tables,
+      committedBytes: this.#committedBytes,
+      tornTail: this.#tornTail,
+    };
   }
 
   #assertUntouched(): void {
@@ -270,11 +265,11 @@ export class JsonlStorage extends TableStorage implements MigratableStorage {
     }
   }
 
-  /** The bytes of a line, in memory that is kept from commit to commit. */
-  #toBytes(line: string): Uint8Array {
+  /** Puts the bytes of a line into memory that is kept from commit to commit. Returns their count. */
+  #toBytes(line: string): number {
     const bytesMax = line.length * 3;
     if (bytesMax > this.#scratch.length) this.#scratch = Buffer.allocUnsafe(bytesMax);
-    return this.#scratch.subarray(0, this.#scratch.write(line, 0));
+    return this.#scratch.write(line, 0);
   }
 
   #cutOff(): void {
@@ -298,3 +293,18 @@ export class JsonlStorage extends TableStorage implements MigratableStorage {
 }
 
 const SCRATCH_BYTES_MIN = 1 << 16;
+
+function accountForLine(
+  account: ByteAccount,
+  stored: readonly StoredWrite[],
+  parts: readonly string[],
+  line: string,
+  lineBytes: number,
+): void {
+  const isOneByteEach = lineBytes === line.length;
+  const sizeOf = (index: number) => {
+    const part = parts[index] ?? "";
+    return isOneByteEach ? part.length : Buffer.byteLength(part);
+  };
+  account.addLine(stored, lineBytes - 1, sizeOf);
+}
