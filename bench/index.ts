@@ -1,6 +1,13 @@
-/** `npm run bench`: every figure as a ratio to a floor measured in the same run. Goals that are missed are said. */
+/**
+ * `npm run bench`: every figure as a ratio to a floor measured in the same run. Goals that are missed are said.
+ * Arguments choose parts: `npm run bench -- commits reads states`.
+ */
 import { benchCommits } from "./commits.ts";
+import { benchCrashStates } from "./crash-states.ts";
 import { benchReads } from "./reads.ts";
 
-await benchCommits();
-await benchReads();
+const PARTS = { commits: benchCommits, reads: benchReads, states: benchCrashStates };
+
+const wanted = process.argv.slice(2);
+for (const [name, part] of Object.entries(PARTS))
+  if (wanted.length === 0 || wanted.includes(name)) await part();

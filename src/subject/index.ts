@@ -7,7 +7,7 @@ export type {
   View,
   ViewReading,
 } from "../checkers/index.ts";
-export { builtInSubjects, subjectById } from "./built-in.ts";
+export { builtInSubjects, MEDIA, subjectById } from "./built-in.ts";
 export type {
   Boot,
   Disk,
@@ -18,9 +18,11 @@ export type {
   Subject,
   TornDisk,
 } from "./contract.ts";
-export { jsonlMedium } from "./harness/jsonl-medium.ts";
+export { JsonlSubjectDisk, jsonlMedium } from "./harness/jsonl-medium.ts";
 export type { Seams } from "./harness/life.ts";
 export type { Medium, OpenStore, StoreLife } from "./harness/medium.ts";
-export { memoryMedium } from "./harness/memory-medium.ts";
-export { sqliteMedium } from "./harness/sqlite-medium.ts";
+export { MemorySubjectDisk, memoryMedium } from "./harness/memory-medium.ts";
+export { SCRIPTED_MODEL, ScriptedModels } from "./harness/scripted-models.ts";
+export { scriptedTools } from "./harness/scripted-tools.ts";
+export { FILE_FORK_SHARE, SqliteSubjectDisk, sqliteMedium } from "./harness/sqlite-medium.ts";
 export { harnessSubject } from "./harness/subject.ts";

@@ -188,10 +188,15 @@ function driftOf(end: LifeEnd, reference: View): Omit<Judgement, "id"> | undefin
   return { violations: [{ checker: "determinism", signature: "walk-differs", message }] };
 }
 
-/** A short stand-in for a canonical view. */
-export function digestOf(view: View): string {
-  return createHash("sha256").update(view.canonical).digest("base64");
+/** A short stand-in for a canonical view. Most recoveries reach the same one, so the last digest is kept. */
+export function digestOf({ canonical }: View): string {
+  if (canonical !== lastDigest.canonical) {
+    lastDigest = { canonical, digest: createHash("sha256").update(canonical).digest("base64") };
+  }
+  return lastDigest.digest;
 }
+
+let lastDigest = { canonical: "", digest: "" };
 
 /** The id of a run of this context. */
 export function runIdOf(
