@@ -6,13 +6,13 @@ import { timelineReport } from "../report/index.ts";
 import type { Subject } from "../subject/index.ts";
 import { EXIT, type ExitCode, UsageError } from "./exit.ts";
 import { scenariosOf, subjectsOf } from "./options.ts";
-import { type Streams, withHost } from "./session.ts";
+import { type Streams, withHost, withKillPool } from "./session.ts";
 import { allSubjects } from "./subjects.ts";
 
 export function repro(program: Command, streams: Streams, end: (code: ExitCode) => void): void {
   program
     .command("repro")
-    .argument("<run-id>", "as a failure printed it, e.g. crash/two-tools/sqlite/tool.settle#2:after")
+    .argument("<run-id>", "as a failure printed it, e.g. crash/two-tools/sqlite/tool.settle.last#1:after")
     .description("repeat one run and print what was observed, event by event")
     .action(async (text: string) => {
       const parsed = parseRunId(text);
@@ -26,7 +26,9 @@ async function repeatRun(text: string, id: RunId, streams: Streams): Promise<Exi
   if (scenario === undefined)
     throw new UsageError("UNKNOWN_SCENARIO", `no scenario is called ${id.scenario}`);
   const parts = { id, text, scenario, subjects: subjectsFor(id) };
-  const { judgement, events } = await withHost({ quiet: true }, streams, (host) => repeat(parts, host));
+  const { judgement, events } = await withHost({ quiet: true }, streams, (host) =>
+    id.kind === "kill" ? withKillPool(host, (killing) => repeat(parts, killing)) : repeat(parts, host),
+  );
   const verdict = verdictOf(judgement);
   streams.out(`${timelineReport(events)}\n${verdict}: ${text}\n`);
   for (const { checker, signature, message } of judgement.violations) {

@@ -6,7 +6,7 @@ import { basename, dirname, join } from "node:path";
 import { type ExploreHost, type ExplorePlan, explore } from "../explore/index.ts";
 import { RealClock } from "../foundation/index.ts";
 import { jsonReport, terminalReport } from "../report/index.ts";
-import { openScratch } from "../subprocess/index.ts";
+import { childProgram, KillPool, openScratch } from "../subprocess/index.ts";
 import { type ExitCode, exitCodeOf, UsageError } from "./exit.ts";
 import type { CommonOptions } from "./options.ts";
 import { startProgress } from "./progress.ts";
@@ -26,7 +26,9 @@ export async function runExploration(
   streams: Streams,
 ): Promise<ExitCode> {
   if (options.json !== undefined) assertWritable(options.json);
-  const result = await withHost(options, streams, (host) => explore(plan, host));
+  const result = await withHost(options, streams, (host) =>
+    plan.kill === "none" ? explore(plan, host) : withKillPool(host, (killing) => explore(plan, killing)),
+  );
   streams.out(terminalReport(result));
   if (options.json !== undefined) writeWhole(options.json, jsonReport(result));
   return exitCodeOf(result);
@@ -45,6 +47,20 @@ export async function withHost<T>(
   } finally {
     progress.stop();
     scratch.remove();
+  }
+}
+
+/** Runs `work` with a pool of warm children to kill. */
+export async function withKillPool<T>(
+  host: ExploreHost,
+  work: (host: ExploreHost) => Promise<T>,
+): Promise<T> {
+  const killPool = new KillPool({ program: await childProgram(), clock: host.clock });
+  killPool.warm();
+  try {
+    return await work({ ...host, killPool });
+  } finally {
+    await killPool.close();
   }
 }
 

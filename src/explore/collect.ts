@@ -14,6 +14,7 @@ import {
   type GroupKind,
   type GroupResult,
   type Judgement,
+  type Kills,
   RESULT_SCHEMA,
   verdictOf,
 } from "./result.ts";
@@ -103,13 +104,15 @@ export class GroupTally {
 /** Puts groups together. `rowsExpected` names the rows of each subject of the plan. */
 export function collect(
   groups: readonly GroupTally[],
-  head: { version: string; seed: number; command: string; elapsedMs: number },
+  head: Pick<ExploreResult, "version" | "seed" | "command" | "elapsedMs"> & {
+    readonly kills: Kills | undefined;
+  },
   rowsExpected: ReadonlyMap<string, readonly string[]>,
 ): ExploreResult {
   const results = groups.map((group) => group.result);
   const sum = (key: "runs" | "survived" | "violated" | "inconclusive") =>
     results.reduce((total, group) => total + group[key], 0);
-  const { version, seed, command, elapsedMs } = head;
+  const { version, seed, command, elapsedMs, kills } = head;
   return {
     schema: RESULT_SCHEMA,
     version,
@@ -129,6 +132,7 @@ export function collect(
       },
       rows: rowCoverage(groups, rowsExpected),
     },
+    ...(kills === undefined ? {} : { kills }),
     groups: results,
     failures: groups.flatMap((group) => group.failures),
   };

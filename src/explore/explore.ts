@@ -8,8 +8,11 @@
 import { type CutRef, cutRefName, formatRunId, type Scenario, World } from "../faults/index.ts";
 import { type Clock, VirtualClock } from "../foundation/index.ts";
 import type { Subject, View } from "../subject/index.ts";
+import type { KillPool } from "../subprocess/index.ts";
 import { collect, GroupTally } from "./collect.ts";
 import { type CrashPlan, type CrashSink, exploreCrashes, judge, runIdOf } from "./crash/crash.ts";
+import { DeathCollector } from "./kill/deaths.ts";
+import { canBeKilled, exploreKills, type KillTarget, sampleTarget } from "./kill/kill.ts";
 import type { ExploreResult, Judgement } from "./result.ts";
 import { firstStanding, type RunContext, runToEnd } from "./standing.ts";
 import { exploreTakeovers } from "./takeover.ts";
@@ -37,6 +40,8 @@ export interface ExploreHost {
   readonly clock: Clock;
   /** An empty folder for disks that need files. */
   readonly folder: string;
+  /** Children to kill, if the plan kills; see {@link ExplorePlan.kill}. */
+  readonly killPool?: KillPool;
   /** Told after each run. */
   progress?(done: Progress): void;
 }
@@ -51,16 +56,19 @@ export async function explore(plan: ExplorePlan, host: ExploreHost): Promise<Exp
   const startMs = host.clock.now();
   const watchdog = new Watchdog(host.clock);
   const groups: GroupTally[] = [];
+  const toKill: KillTarget[] = [];
   try {
     for (const scenario of plan.scenarios) {
-      groups.push(...(await exploreScenario(plan, host, watchdog, scenario)));
+      groups.push(...(await exploreScenario(plan, host, watchdog, scenario, toKill)));
     }
+    groups.push(...(await killGroups(plan, host, toKill)));
   } finally {
     watchdog.stop();
   }
   const { version, seed, command } = plan;
   const rows = new Map(plan.subjects.map((subject) => [subject.id, subject.rows]));
-  return collect(groups, { version, seed, command, elapsedMs: host.clock.now() - startMs }, rows);
+  const kills = toKill.length === 0 ? undefined : host.killPool?.counts;
+  return collect(groups, { version, seed, command, elapsedMs: host.clock.now() - startMs, kills }, rows);
 }
 
 async function exploreScenario(
@@ -68,6 +76,7 @@ async function exploreScenario(
   host: ExploreHost,
   watchdog: Watchdog,
   scenario: Scenario,
+  toKill: KillTarget[],
 ): Promise<GroupTally[]> {
   const groups: GroupTally[] = [];
   const agreement = new Agreement(scenario, plan);
@@ -76,8 +85,15 @@ async function exploreScenario(
     const tally = new GroupTally("crash", scenario.name, subject.id, plan.checkersOff);
     groups.push(tally);
     const startMs = host.clock.now();
+    const deaths = new DeathCollector();
+    const kills = plan.kill !== "none" && canBeKilled(subject);
     const sink = crashSink(tally, agreement, subject, host);
-    const reference = await exploreCrashes(context, crashPlan(plan), sink);
+    if (kills) toKill.push({ context, deaths: deaths.deaths });
+    const reference = await exploreCrashes(
+      context,
+      crashPlan(plan),
+      kills ? { ...sink, dying: deaths.dying } : sink,
+    );
     tally.elapsedMs = host.clock.now() - startMs;
     if (reference !== undefined) groups.push(...(await drivesGroup(context, reference)));
     if (subject.grade === "multi-writer") groups.push(await takeoverGroup(plan, context));
@@ -142,6 +158,37 @@ async function drivesGroup(context: RunContext, reference: View): Promise<GroupT
   for (const judgement of judgements) tally.judged(judgement);
   return [tally];
 }
+
+/** Real processes die the same deaths, and must leave the same state. */
+async function killGroups(
+  plan: ExplorePlan,
+  host: ExploreHost,
+  targets: readonly KillTarget[],
+): Promise<GroupTally[]> {
+  if (targets.length === 0) return [];
+  if (host.killPool === undefined)
+    throw new Error("the plan kills real processes, and no pool of them was given");
+  const wanted = plan.kill === "all" ? targets : targets.map((target) => sampleTarget(target, KILLS_SAMPLED));
+  const tallies = new Map<KillTarget, GroupTally>();
+  for (const target of wanted) {
+    const { scenario, subject } = target.context;
+    const tally = new GroupTally("kill", scenario.name, subject.id, plan.checkersOff);
+    for (const { cut } of target.deaths) tally.saw(cut);
+    tallies.set(target, tally);
+  }
+  const startMs = host.clock.now();
+  let runCount = 0;
+  await exploreKills(wanted, host.killPool, host.folder, (target, judgement, cut) => {
+    const tally = tallies.get(target);
+    tally?.judged(judgement, cut);
+    if (tally !== undefined) tally.elapsedMs = host.clock.now() - startMs;
+    host.progress?.({ group: "real kills", runCount: ++runCount });
+  });
+  return [...tallies.values()];
+}
+
+/** How many boundaries of a scenario on a subject a sample kills for real. */
+const KILLS_SAMPLED = 6;
 
 /** Another process takes over from a stalled owner, before each commit. */
 async function takeoverGroup(plan: ExplorePlan, context: RunContext): Promise<GroupTally> {

@@ -2,10 +2,15 @@
  * One run again, by its id: the same subject, scenario, seed and cuts, with everything that was observed.
  */
 import { cutRefName, type RunId, type Scenario, type TimelineEvent } from "../faults/index.ts";
+import { absurd } from "../foundation/index.ts";
 import type { Subject } from "../subject/index.ts";
 import { exploreCrashes } from "./crash/crash.ts";
 import { compareDrives, type ExploreHost, runContext } from "./explore.ts";
+import { simulateDeaths } from "./kill/deaths.ts";
+import { exploreKills } from "./kill/kill.ts";
 import type { Judgement } from "./result.ts";
+import type { RunContext } from "./standing.ts";
+import { exploreTakeovers } from "./takeover.ts";
 import { Watchdog } from "./watchdog.ts";
 
 /** A repeated run. `events` is empty where nothing but a comparison was made. */
@@ -27,31 +32,75 @@ export interface ReproParts {
 export async function repro(parts: ReproParts, host: ExploreHost): Promise<ReproResult> {
   const watchdog = new Watchdog(host.clock);
   try {
-    const { kind } = parts.id;
-    return kind === "backends"
-      ? await reproBackends(parts, host, watchdog)
-      : await reproOne(parts, host, watchdog);
+    const again = { parts, host, watchdog };
+    switch (parts.id.kind) {
+      case "backends":
+        return await reproBackends(again);
+      case "drives":
+        return await reproDrives(again);
+      case "kill":
+        return await reproKill(again);
+      case "takeover":
+        return await reproTakeover(again);
+      case "walk":
+      case "crash":
+        return await reproCrash(again);
+      default:
+        return absurd(parts.id.kind, "kind of run");
+    }
   } finally {
     watchdog.stop();
   }
 }
 
-async function reproOne(parts: ReproParts, host: ExploreHost, watchdog: Watchdog): Promise<ReproResult> {
-  const [subject] = parts.subjects;
-  if (subject === undefined) return notReached(parts);
-  const found = await runCut(parts, subject, host, watchdog);
-  if (parts.id.kind === "drives" && found.reference !== undefined) {
-    const context = runContext(parts.scenario, subject, parts.id.seed, host, watchdog, []);
-    const [judgement] = await compareDrives(context, found.reference);
-    return judgement === undefined ? notReached(parts) : { judgement, events: [] };
-  }
-  return found.result ?? notReached(parts);
+interface Again {
+  readonly parts: ReproParts;
+  readonly host: ExploreHost;
+  readonly watchdog: Watchdog;
 }
 
-async function reproBackends(parts: ReproParts, host: ExploreHost, watchdog: Watchdog): Promise<ReproResult> {
+async function reproCrash(again: Again): Promise<ReproResult> {
+  const found = await runCut(again, contextOf(again));
+  return found.result ?? notReached(again.parts);
+}
+
+async function reproDrives(again: Again): Promise<ReproResult> {
+  const context = contextOf(again);
+  const { reference } = await runCut(again, context);
+  const [judgement] = reference === undefined ? [] : await compareDrives(context, reference);
+  return judgement === undefined ? notReached(again.parts) : { judgement, events: [] };
+}
+
+async function reproKill(again: Again): Promise<ReproResult> {
+  const { parts, host } = again;
+  const context = contextOf(again);
+  const [wanted] = parts.id.cuts.map(cutRefName);
+  const deaths = await simulateDeaths(context, (cut) => cutRefName(cut) === wanted);
+  let found: Judgement | undefined;
+  if (host.killPool === undefined) throw new Error("a real kill needs a pool of children");
+  await exploreKills([{ context, deaths }], host.killPool, host.folder, (_target, judgement) => {
+    found = judgement;
+  });
+  return found === undefined ? notReached(parts) : { judgement: found, events: [] };
+}
+
+async function reproTakeover(again: Again): Promise<ReproResult> {
+  const [wanted] = again.parts.id.cuts.map(cutRefName);
+  let found: Judgement | undefined;
+  await exploreTakeovers(contextOf(again), {
+    wants: (cut) => cutRefName(cut) === wanted,
+    judged: (judgement) => {
+      found = judgement;
+    },
+  });
+  return found === undefined ? notReached(again.parts) : { judgement: found, events: [] };
+}
+
+async function reproBackends(again: Again): Promise<ReproResult> {
+  const { parts } = again;
   const digests = new Map<string, string>();
   for (const subject of parts.subjects) {
-    const { digest } = await runCut(parts, subject, host, watchdog);
+    const { digest } = await runCut(again, contextOf(again, subject));
     if (digest !== undefined) digests.set(subject.id, digest);
   }
   if (digests.size < 2) return notReached(parts);
@@ -61,13 +110,13 @@ async function reproBackends(parts: ReproParts, host: ExploreHost, watchdog: Wat
   return { judgement: { id: parts.text, violations }, events: [] };
 }
 
-async function runCut(
-  { id, scenario, text }: ReproParts,
-  subject: Subject,
-  host: ExploreHost,
-  watchdog: Watchdog,
-) {
-  const context = { ...runContext(scenario, subject, id.seed, host, watchdog, []), isNamed: true };
+/** The context of the run's subject, or of another of its family; every life of it is named, for the reader. */
+function contextOf({ parts, host, watchdog }: Again, subject = parts.subjects[0]): RunContext {
+  if (subject === undefined) throw new Error(`no subject was found for ${parts.text}`);
+  return { ...runContext(parts.scenario, subject, parts.id.seed, host, watchdog, []), isNamed: true };
+}
+
+async function runCut({ parts: { id, text } }: Again, context: RunContext) {
   const wanted = id.cuts.map(cutRefName);
   const isWanted = (path: readonly { label: string }[]) => path.length === wanted.length;
   let judgement: Judgement | undefined;

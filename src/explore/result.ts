@@ -22,6 +22,8 @@ export interface ExploreResult {
   readonly elapsedMs: number;
   readonly totals: Tally;
   readonly coverage: Coverage;
+  /** Only where real processes were killed. */
+  readonly kills?: Kills;
   readonly groups: readonly GroupResult[];
   readonly failures: readonly Failure[];
 }
@@ -32,6 +34,12 @@ export interface Tally {
   readonly survived: number;
   readonly violated: number;
   readonly inconclusive: number;
+}
+
+/** Sessions that a real kill left, and the kills: one kill cuts many sessions, so they are counted apart. */
+export interface Kills {
+  readonly states: number;
+  readonly kills: number;
 }
 
 /** What was looked at, of what there is. */

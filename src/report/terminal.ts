@@ -46,7 +46,7 @@ function table(groups: readonly GroupResult[]): string[] {
   ];
 }
 
-function summary({ totals, coverage, elapsedMs, seed }: ExploreResult): string[] {
+function summary({ totals, coverage, kills, elapsedMs, seed }: ExploreResult): string[] {
   const { boundaries, rows } = coverage;
   const percent = boundaries.total === 0 ? 0 : (100 * boundaries.covered) / boundaries.total;
   const cover = `boundaries ${boundaries.covered} of ${boundaries.total} (${percent.toFixed(1)} %)`;
@@ -54,6 +54,9 @@ function summary({ totals, coverage, elapsedMs, seed }: ExploreResult): string[]
     `${verdictWord(totals)}: ${totals.survived} survived, ${totals.violated} violated, ${totals.inconclusive} inconclusive, of ${totals.runs} runs`,
     boundaries.covered === boundaries.total ? cover : pc.yellow(cover),
     `rows of the specification cut before and after: ${rows.covered} of ${rows.total}`,
+    ...(kills === undefined
+      ? []
+      : [`real processes killed: ${kills.kills}, which left ${kills.states} sessions`]),
     pc.dim(`seed ${seed}, ${(elapsedMs / 1000).toFixed(1)} s`),
   ];
 }
