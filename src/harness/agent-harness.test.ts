@@ -3,7 +3,7 @@ import { calls, inWords, text, World } from "./testing/scripted.ts";
 
 describe("a run without tools", () => {
   it("goes from prompt to terminal in five commits", async () => {
-    const world = new World([text("hello")]);
+    const world = new World(text("hello"));
     const { harness, suspended, session } = await world.boot();
     expect(suspended).toEqual([]);
     const result = await harness.prompt("hi");
@@ -26,10 +26,10 @@ describe("a run without tools", () => {
 
 describe("a run with tools", () => {
   it("executes what the model asks for and answers", async () => {
-    const world = new World([
+    const world = new World(
       calls({ id: "c1", name: "read", args: { path: "a" } }, { id: "c2", name: "write" }),
       text("done"),
-    ]);
+    );
     const { harness } = await world.boot({ tools: [world.tool("read"), world.tool("write")] });
     const result = await harness.prompt("go");
     expect(result).toMatchObject({ ok: true, value: { kind: "completed" } });

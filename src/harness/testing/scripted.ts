@@ -1,8 +1,9 @@
 /**
  * A scripted provider, tools and a session in memory: what the tests of this room run a harness over.
  *
- * `script` gives the answers in the order in which requests are sent; a run that asks once more fails. What was asked,
- * executed and committed is kept in `log`, in order, so that a test can say "never before".
+ * `turns[n]` answers a request whose context holds n responses, with its first, second, … answer; the last one stays.
+ * So a request that is repeated by another life is answered like the first. What was asked, executed and committed is
+ * kept in `log`, in order, so that a test can say "never before".
  */
 import { type TObject, Type } from "typebox";
 import { idsOfIncarnation, VirtualClock } from "../../foundation/index.ts";
@@ -11,6 +12,7 @@ import {
   type AssistantMessage,
   type AssistantMessageEvent,
   type AssistantMessageEventStream,
+  type CommitResult,
   type Model,
   type Models,
   type ProviderContext,
@@ -21,7 +23,7 @@ import {
   zeroUsage,
 } from "../../model/index.ts";
 import { Session } from "../../session/index.ts";
-import { MemoryDisk, MemoryStorage, type Storage } from "../../storage/index.ts";
+import { MemoryDisk, MemoryStorage, type Storage, StorageFault } from "../../storage/index.ts";
 import { AgentHarness, type AgentHarnessOptions } from "../agent-harness.ts";
 
 export const MODEL: Model = {
@@ -46,23 +48,29 @@ export type Answer =
   | ((context: ProviderContext, signal: AbortSignal | undefined) => Promise<Partial<AssistantMessage>>);
 
 export type LogLine =
-  | { readonly kind: "commit"; readonly writes: readonly Write[] }
+  | { readonly kind: "boot" }
+  | { readonly kind: "commit"; readonly writes: readonly Write[]; readonly result: CommitResult }
   | { readonly kind: "request"; readonly context: ProviderContext }
-  | { readonly kind: "tool"; readonly name: string; readonly args: unknown };
+  | { readonly kind: "tool"; readonly name: string; readonly callId: string; readonly args: unknown };
 
 /** A world: a disk, a clock, a script, and what happened. */
 export class World {
   readonly clock = new VirtualClock();
   readonly log: LogLine[] = [];
   disk = MemoryDisk.create({ id: "session", createdAt: 1_700_000_000_000, storageVersion: 1 });
-  script: Answer[];
-  incarnation = 0;
-  /** Called before each commit; may throw. */
-  beforeCommit: ((transaction: Transaction, count: number) => void) | undefined;
-  registered = true;
+  readonly #turns: readonly (readonly Answer[])[];
+  readonly #asks: number[] = [];
+  #incarnation = 0;
+  /** How many commits there were, failed ones not counted. */
+  commitCount = 0;
+  /** Dies at a commit: before it, or when it is on the disk and nobody knows. */
+  death: { readonly commit: number; readonly position: "before" | "after" } | undefined;
+  /** Whether the registry knows the model. */
+  hasModel = true;
 
-  constructor(script: Answer[] = []) {
-    this.script = script;
+  /** Each turn has one answer, or a list of answers. */
+  constructor(...turns: (Answer | readonly Answer[])[]) {
+    this.#turns = turns.map((turn) => (isList(turn) ? turn : [turn]));
   }
 
   get commits(): (readonly Write[])[] {
@@ -85,8 +93,9 @@ export class World {
     const session = new Session({
       storage: this.#watched(storage),
       metadata: storage.metadata,
-      idGenerator: idsOfIncarnation(7, this.incarnation++, this.clock),
+      idGenerator: idsOfIncarnation(7, this.#incarnation++, this.clock),
     });
+    this.log.push({ kind: "boot" });
     const created = await AgentHarness.create({
       session,
       models: this.models(),
@@ -99,7 +108,7 @@ export class World {
 
   models(): Models {
     const model = (provider: string, id: string) =>
-      this.registered && provider === MODEL.provider && id === MODEL.id ? MODEL : undefined;
+      this.hasModel && provider === MODEL.provider && id === MODEL.id ? MODEL : undefined;
     return {
       getModel: model,
       getProvider: (id) => (id === MODEL.provider ? { id } : undefined),
@@ -124,7 +133,7 @@ export class World {
       parameters: PARAMETERS,
       ...declaration,
       execute: (id, args, signal, onUpdate, context) => {
-        this.log.push({ kind: "tool", name, args });
+        this.log.push({ kind: "tool", name, callId: id, args: structuredClone(args) });
         if (execute) return execute(id, args, signal, onUpdate, context);
         return Promise.resolve({ content: [{ type: "text", text: `${name} done` }], details: {} });
       },
@@ -133,8 +142,11 @@ export class World {
 
   async #answer(context: ProviderContext, signal: AbortSignal | undefined): Promise<AssistantMessage> {
     this.log.push({ kind: "request", context });
-    const answer = this.script.shift();
-    if (answer === undefined) throw new Error("the script has no further answer");
+    const turn = context.messages.filter(({ role }) => role === "assistant").length;
+    const ask = this.#asks[turn] ?? 0;
+    this.#asks[turn] = ask + 1;
+    const answer = this.#turns[turn]?.[ask] ?? this.#turns[turn]?.at(-1);
+    if (answer === undefined) throw new Error(`the script has no turn ${turn}`);
     const said = typeof answer === "function" ? await answer(context, signal) : answer;
     return {
       role: "assistant",
@@ -157,9 +169,12 @@ export class World {
           return typeof member === "function" ? member.bind(target) : member;
         }
         return async (transaction: Transaction) => {
-          this.beforeCommit?.(transaction, this.commits.length);
+          const dies = this.death?.commit === this.commitCount ? this.death.position : undefined;
+          if (dies === "before") throw new StorageFault("the process died before the commit", undefined);
           const result = await target.commit(transaction);
-          this.log.push({ kind: "commit", writes: transaction.writes });
+          this.commitCount++;
+          this.log.push({ kind: "commit", writes: transaction.writes, result });
+          if (dies === "after") throw new StorageFault("the process died after the commit", undefined);
           return result;
         };
       },
@@ -202,6 +217,18 @@ export function inWords(write: Write): string {
   }
 }
 
+/** The phase that a commit leaves the run in: `assistant effect_pending`, `tools`, `gone`. */
+export function phaseAfter(writes: readonly Write[]): string | undefined {
+  for (const write of writes) {
+    if (write.kind !== "register" || write.namespace !== "op.state") continue;
+    if (write.op === "delete") return "gone";
+    if (write.value.kind !== "run") return write.value.kind;
+    const { phase } = write.value;
+    return phase.kind === "assistant" ? `assistant ${phase.generation.status}` : phase.kind;
+  }
+  return undefined;
+}
+
 /** A promise that a test settles. */
 export function gate(): { readonly opened: Promise<void>; open(): void } {
   let open = () => {};
@@ -209,6 +236,10 @@ export function gate(): { readonly opened: Promise<void>; open(): void } {
     open = resolve;
   });
   return { opened, open: () => open() };
+}
+
+function isList(turn: Answer | readonly Answer[]): turn is readonly Answer[] {
+  return Array.isArray(turn);
 }
 
 function stream(answer: Promise<AssistantMessage>): AssistantMessageEventStream {
