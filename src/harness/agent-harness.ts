@@ -1,14 +1,14 @@
 /**
  * The harness: opens a session for driving, and owns what its lanes share (spec §5.2).
  *
- * `create` seeds the configuration of `main` if no harness was attached before (one commit of its own), then restores
- * every lane and starts nothing. Whatever was open is reported in `suspended`; the application decides when to
- * `resume()`. The seed is never a fallback: a lane that has a configuration keeps it, whatever the options say.
+ * `create` restores every lane, seeds the configuration of `main` if no harness was attached before (one commit of its
+ * own), and starts nothing. Whatever was open is reported in `suspended`; the application decides when to `resume()`.
+ * The seed is never a fallback: a lane that has a configuration keeps it, whatever the options say.
  *
  * After a crash an application reconciles like this: for each of `suspended`, `await lane.resume()`; for an operation
  * whose promise died with the process and that is not among them, `await lane.getLastResult()`.
  */
-import { admitJson, type Clock, Corruption, RealClock } from "../foundation/index.ts";
+import { admitJson, type Clock, RealClock } from "../foundation/index.ts";
 import {
   type AgentHarnessStreamOptions,
   AgentHarnessStreamOptionsSchema,
@@ -99,9 +99,12 @@ export class AgentHarness<TContext extends object | undefined = undefined> {
   ): Promise<{ harness: AgentHarness<TContext>; suspended: SuspendedOperation[] }> {
     const environment = environmentOf(options);
     const { session } = environment;
-    const seed = seedOf(options, environment.tools);
-    await seedMain(session, seed);
     const restored = await restoreLanes(session);
+    // Restored first, so that nothing is written into a session that cannot be executed.
+    if (restored.some(({ isConfigured }) => !isConfigured)) {
+      const seed = seedOf(options, environment.tools);
+      await session.commit({ writes: [configurationWrite(MAIN_LANE, seed)] });
+    }
     const mode = options.drive ?? "automatic";
     const lanes = new Map(restored.map(({ lane }) => [lane, new HarnessLane(environment, lane, mode)]));
     const suspended = restored.flatMap((lane) => suspendedOperation(environment, lane));
@@ -154,23 +157,6 @@ export class AgentHarness<TContext extends object | undefined = undefined> {
     this.#environment.lifecycle.seal();
     return this.#environment.session.close();
   }
-}
-
-/** The first attach configures `main`, in one commit of its own. */
-async function seedMain(session: Session, seed: LaneConfiguration): Promise<void> {
-  const [state, configuration] = await Promise.all([
-    session.getRegister("lane.state", MAIN_LANE),
-    session.getRegister("lane.config", MAIN_LANE),
-  ]);
-  if (configuration !== undefined) return;
-  if (state === undefined || state.value.currentOperationId !== null) {
-    throw new Corruption(
-      state ? "lane_config_missing" : "lane_state_missing",
-      "only a fresh main may be without configuration; nothing was changed",
-      { subject: `${state ? "lane.config" : "lane.state"}/${MAIN_LANE}` },
-    );
-  }
-  await session.commit({ writes: [configurationWrite(MAIN_LANE, seed)] });
 }
 
 function seedOf<TContext extends object | undefined>(

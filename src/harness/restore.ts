@@ -1,14 +1,14 @@
 /**
  * Restore: from registers to lanes, by point reads (spec §4.4).
  *
- * Per lane: its three registers; with an open operation also `op.meta` and `op.state`; then, in one batch each, the
- * entries and registers that those name directly. All of it is validated (spec §3.3) before anything is done. There is
+ * The lanes are listed by their `lane.state`. Per lane: its other two registers; with an open operation also `op.meta`
+ * and `op.state`; then, in one batch each, the entries and registers that those name directly. All of it is validated (spec §3.3) before anything is done. There is
  * no history to fold, no scan, and nothing is inferred from absence. `lane.lastResult` is not read.
  *
  * Restoring starts no effect and writes nothing.
  */
 import { Corruption } from "../foundation/index.ts";
-import type { AgentMessage, Entry, PendingEntry, RegisterValues } from "../model/index.ts";
+import type { AgentMessage, Entry, PendingEntry, Register, RegisterValues } from "../model/index.ts";
 import {
   type AgreeingRegisters,
   type CurrentOperation,
@@ -34,27 +34,20 @@ export interface RestoredLane {
 /** Restores every lane of a session, `main` first. @throws Corruption */
 export async function restoreLanes(session: Session): Promise<RestoredLane[]> {
   const states = await session.listRegisters("lane.state");
-  const names = states.map(({ key }) => key);
-  if (!names.includes(MAIN_LANE)) {
+  if (!states.some(({ key }) => key === MAIN_LANE)) {
     throw new Corruption("lane_state_missing", "every session has the lane main; nothing was changed", {
       subject: `lane.state/${MAIN_LANE}`,
     });
   }
-  names.sort((left, right) => Number(right === MAIN_LANE) - Number(left === MAIN_LANE));
+  states.sort((left, right) => Number(right.key === MAIN_LANE) - Number(left.key === MAIN_LANE));
   const lanes: RestoredLane[] = [];
-  for (const name of names) lanes.push(await restoreLane(session, name));
+  for (const state of states) lanes.push(await restoreLane(session, state));
   return lanes;
 }
 
-/** Restores one lane. @throws Corruption */
-export async function restoreLane(session: Session, lane: string): Promise<RestoredLane> {
-  const read = await readRegisters(session, lane);
-  if (read === undefined) {
-    throw new Corruption("lane_state_missing", "the lane has no state; nothing was changed", {
-      subject: `lane.state/${lane}`,
-    });
-  }
-  const { agreeing, references, current } = read;
+async function restoreLane(session: Session, laneState: Register<"lane.state">): Promise<RestoredLane> {
+  const lane = laneState.key;
+  const { agreeing, references, current } = await readRegisters(session, laneState);
   const loaded = await loadReferences(session, references);
   checkReferences(agreeing, references, loaded);
   return {
@@ -72,8 +65,9 @@ export async function readCurrent(
   lane: string,
   operationId: string,
 ): Promise<CurrentOperation | undefined> {
-  const read = await readRegisters(session, lane);
-  return read?.current?.operation.operationId === operationId ? read.current : undefined;
+  const laneState = await session.getRegister("lane.state", lane);
+  if (laneState?.value.currentOperationId !== operationId) return undefined;
+  return (await readRegisters(session, laneState)).current;
 }
 
 /** The messages of the caller's prompt, as far as the hydrated entries hold them. */
@@ -92,13 +86,12 @@ interface ReadRegisters {
   readonly current: CurrentOperation | undefined;
 }
 
-async function readRegisters(session: Session, lane: string): Promise<ReadRegisters | undefined> {
-  const [configuration, laneState, leaf] = await Promise.all([
+async function readRegisters(session: Session, laneState: Register<"lane.state">): Promise<ReadRegisters> {
+  const lane = laneState.key;
+  const [configuration, leaf] = await Promise.all([
     session.getRegister("lane.config", lane),
-    session.getRegister("lane.state", lane),
     session.getRegister("lane.leaf", lane),
   ]);
-  if (laneState === undefined) return undefined;
   const operationId = laneState.value.currentOperationId;
   const [meta, state] =
     operationId === null
