@@ -216,10 +216,14 @@ function settingsOf(parts: SettingsParts): Environment["settings"] {
 /** A setting, detached and frozen. @throws TypeError that names the place; NotJson for a value JSON cannot carry. */
 function checked<T>(name: string, schema: Parameters<typeof issueOf>[0], value: T): T {
   const detached = admitJson(value);
+  // The defaults were right when they were written, and a harness is made for every life of a process.
+  if (DEFAULTS.has(value)) return detached;
   const issue = issueOf(schema, detached);
   if (issue === undefined) return detached;
   throw new TypeError(`option ${name}${issue.path}: expected ${issue.expected}, found ${issue.found}`);
 }
+
+const DEFAULTS: ReadonlySet<unknown> = new Set([DEFAULT_RETRY_POLICY, DEFAULT_COMPACTION_SETTINGS]);
 
 function suspendedOperation(environment: Environment, restored: RestoredLane): SuspendedOperation[] {
   const { current } = restored;

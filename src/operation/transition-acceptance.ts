@@ -8,9 +8,12 @@
  * Precondition: the lane is idle. Acceptance stands on the lane's mutation line, so this is a check, not a
  * comparison of seqs.
  */
+import { admitJson } from "../foundation/index.ts";
 import type {
   AgentMessage,
+  Control,
   EntryDraft,
+  Inbox,
   JsonObject,
   LaneState,
   Operation,
@@ -87,7 +90,7 @@ export function acceptRun(acceptance: RunAcceptance): AcceptedRun | undefined {
   };
   const state: RunState = {
     kind: "run",
-    control: { status: "running" },
+    control: RUNNING,
     settings: acceptance.settings,
     phase: {
       kind: "checkpoint",
@@ -95,7 +98,7 @@ export function acceptRun(acceptance: RunAcceptance): AcceptedRun | undefined {
       triggerEntryId,
       skipInboxOnce: true,
     },
-    inbox: { steer: [], followUp: [], writes: [] },
+    inbox: EMPTY_INBOX,
     latestAssistantEntryId: null,
   };
   const capturedIds = new Set(acceptance.captured.map(({ id }) => id));
@@ -115,6 +118,10 @@ export function acceptRun(acceptance: RunAcceptance): AcceptedRun | undefined {
   ];
   return { writes, operation, state, laneState, leafId: triggerEntryId };
 }
+
+/** Shared by all runs and admitted once, so that no commit of a run copies them again. */
+const RUNNING: Control = admitJson({ status: "running" } as const);
+const EMPTY_INBOX: Inbox = admitJson({ steer: [], followUp: [], writes: [] });
 
 /** The entry that a pending item becomes at its place. */
 export function placed(id: string, parentId: string | null, pending: PendingEntry): EntryDraft {
