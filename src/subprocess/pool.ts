@@ -147,30 +147,39 @@ export class KillPool {
   #converse(child: Child, batch: readonly KillRequest[]): Promise<Talk> {
     return new Promise((resolve) => {
       const announced: SessionAnnouncement[] = [];
-      let isReady = false;
-      let silence = new AbortController();
+      const over = new AbortController();
+      let heardCount = 0;
+      let hearFirst: () => void = () => undefined;
+      const first = new Promise<void>((heard) => {
+        hearFirst = heard;
+      });
       const finish = (ended: Talk["ended"]) => {
-        silence.abort();
-        resolve({ ended, isReady, announced });
+        over.abort();
+        resolve({ ended, isReady: heardCount > 0, announced });
       };
-      const wait = () => {
-        silence.abort();
-        silence = new AbortController();
-        const { signal } = silence;
-        const limitMs = isReady ? this.#silenceLimitMs : START_LIMIT_MS;
-        void this.#clock.sleep(limitMs, signal).then(() => signal.aborted || finish("silent"));
-      };
-      wait();
       void child.ended.then(() => finish("died"));
       child.listen((announcement) => {
-        isReady = true;
-        wait();
-        if (announcement.kind === "ready") return;
+        heardCount++;
+        hearFirst();
         if (announcement.kind === "all") finish("announced");
-        else announced.push(announcement);
+        else if (announcement.kind !== "ready") announced.push(announcement);
       });
+      void this.#silence(first, () => heardCount, over.signal).then(
+        (isSilent) => isSilent && finish("silent"),
+      );
       child.send(batchOf(batch, this.#walkLimitMs));
     });
+  }
+
+  /** Whether nothing was heard for the limit; false once it does not matter any more. */
+  async #silence(first: Promise<void>, heardCount: () => number, over: AbortSignal): Promise<boolean> {
+    await Promise.race([first, this.#clock.sleep(START_LIMIT_MS, over)]);
+    for (let before = 0; heardCount() > before; ) {
+      before = heardCount();
+      await this.#clock.sleep(this.#silenceLimitMs, over);
+      if (over.aborted) return false;
+    }
+    return !over.aborted;
   }
 }
 
