@@ -24,7 +24,7 @@ export function placementIssue(write: StoredWrite, tables: Tables): PlacementIss
   }
   if (write.kind === "set" || write.kind === "delete") return undefined;
   const { id } = write;
-  if (tables.hasEntry(id) || tables.hasUsage(id)) {
+  if (tables.hasId(id)) {
     return { reason: "duplicate_id", message: `the id ${id} is written before; rows are written once` };
   }
   if (write.kind === "entry" && write.parentId !== null && !tables.hasEntry(write.parentId)) {

@@ -33,7 +33,7 @@ import type { Tables } from "./tables.ts";
 export function findEntries(tables: Tables, ids: readonly string[]): Map<string, Entry> {
   const found = new Map<string, Entry>();
   for (const id of ids) {
-    const entry = tables.entries.get(id);
+    const entry = tables.entry(id);
     if (entry !== undefined) found.set(id, entry.row);
   }
   return found;
@@ -102,7 +102,7 @@ export function dumpOf(tables: Tables, metadata: SessionMetadata): SessionDump {
 }
 
 function branchOf(tables: Tables, query: BranchScan): StoredEntry[] {
-  const start = tables.entries.get(query.start);
+  const start = tables.entry(query.start);
   if (start === undefined) throw new UnknownEntry(query.start);
   const limit = query.limit ?? Number.POSITIVE_INFINITY;
   const found: StoredEntry[] = [];
@@ -124,7 +124,7 @@ function* ancestry(tables: Tables, start: StoredEntry): Generator<StoredEntry> {
     yield entry;
     const { id, parentId }: StoredEntry = entry;
     if (parentId === null) return;
-    entry = tables.entries.get(parentId);
+    entry = tables.entry(parentId);
     if (entry === undefined) {
       throw new Corruption(
         "missing_parent",

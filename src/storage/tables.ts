@@ -28,12 +28,12 @@ import type { StoredDelete, StoredEntry, StoredRegister, StoredUsage, StoredWrit
 
 /** The rows of one session and what is kept over them. */
 export class Tables implements IdLookup {
-  readonly entries: Map<string, StoredEntry>;
-  /** The same, by seq. */
+  /** By seq. */
   readonly entryOrder: StoredEntry[];
   /** By seq. */
   readonly usageOrder: StoredUsage[];
-  readonly #usageIds: Set<string>;
+  /** Entries and usage rows share one namespace of ids. */
+  readonly #byId: Map<string, StoredEntry | StoredUsage>;
   readonly #registers: Map<RegisterNamespace, RegisterTable>;
   #messageCount = 0;
   #newestEntryTimestamp = 0;
@@ -42,10 +42,9 @@ export class Tables implements IdLookup {
   #lastDelete: StoredDelete | undefined;
 
   constructor(source?: Tables) {
-    this.entries = new Map(source?.entries);
     this.entryOrder = source?.entryOrder.slice() ?? [];
     this.usageOrder = source?.usageOrder.slice() ?? [];
-    this.#usageIds = new Set(source?.usageOrder.map((usage) => usage.id));
+    this.#byId = new Map(source === undefined ? undefined : source.#byId);
     this.#registers = new Map(
       REGISTER_NAMESPACES.map((namespace) => [
         namespace,
@@ -85,12 +84,23 @@ export class Tables implements IdLookup {
     return this.#lastDelete;
   }
 
+  /** The entry that has the id. */
+  entry(id: string): StoredEntry | undefined {
+    const row = this.#byId.get(id);
+    return row?.kind === "entry" ? row : undefined;
+  }
+
+  /** Whether an entry or a usage row has the id. */
+  hasId(id: string): boolean {
+    return this.#byId.has(id);
+  }
+
   hasEntry(id: string): boolean {
-    return this.entries.has(id);
+    return this.#byId.get(id)?.kind === "entry";
   }
 
   hasUsage(id: string): boolean {
-    return this.#usageIds.has(id);
+    return this.#byId.get(id)?.kind === "usage";
   }
 
   /** The registers of a namespace. */
@@ -116,13 +126,13 @@ export class Tables implements IdLookup {
     this.#lastDelete = undefined;
     switch (write.kind) {
       case "entry":
-        this.entries.set(write.id, write);
+        this.#byId.set(write.id, write);
         this.entryOrder.push(write);
         if (write.timestamp > this.#newestEntryTimestamp) this.#newestEntryTimestamp = write.timestamp;
         if (write.type === "message") this.#messageCount += 1;
         return;
       case "usage":
-        this.#usageIds.add(write.id);
+        this.#byId.set(write.id, write);
         this.usageOrder.push(write);
         this.#usageSum = addUsage(this.#usageSum, write.amounts);
         return;

@@ -14,7 +14,8 @@
  * 5. A line that breaks a rule is reported as `Corruption` with its reason, line and byte offset, and no part of the
  *    session is given out. Only a torn tail is dropped, whole.
  *
- * Lines are decoded in chunks of text, because decoding each on its own costs as much as parsing it.
+ * A file is read and decoded in chunks of whole lines: decoding each line on its own costs as much as parsing it, and
+ * a file as a whole need not fit into memory.
  */
 import { isAscii, isUtf8 } from "node:buffer";
 import { Corruption } from "../../foundation/index.ts";
@@ -23,14 +24,8 @@ import { assertReadableVersion } from "../creation.ts";
 import { placementIssue } from "../placement.ts";
 import type { StoredEntry, StoredWrite } from "../stored-write.ts";
 import { Tables } from "../tables.ts";
-import {
-  assertInDomain,
-  decodeHeader,
-  decodeLine,
-  type Header,
-  LineRefusal,
-  maySpellOutsideDomain,
-} from "./codec.ts";
+import { decodeHeader, decodeLine, type Header, LineRefusal } from "./codec.ts";
+import type { FileSystem } from "./file-system.ts";
 
 /** What a file says. */
 export interface Replayed {
@@ -49,38 +44,22 @@ export interface TornTail {
 }
 
 /**
- * Reads the bytes of a session file. `file` names it in errors; `newestVersion` is the newest storage version whose
+ * Reads the bytes of a session file. `name` names it in errors; `newestVersion` is the newest storage version whose
  * lines are read, because newer ones may have forms that are unknown here.
  * @throws Corruption, with the reasons of `JsonlCorruptionReason`; StorageVersionTooNew.
  */
-export function replay(bytes: Buffer, file?: string, newestVersion = CURRENT_STORAGE_VERSION): Replayed {
-  const committedBytes = bytes.lastIndexOf(LF) + 1;
-  const progress: Progress = {
-    tables: new Tables(),
-    lines: 0,
-    header: undefined,
-    acceptHeader: ({ metadata }) => assertReadableVersion(metadata, newestVersion, file),
-  };
-  try {
-    refuseByteOrderMark(bytes);
-    if (committedBytes === 0) throw new LineRefusal("no_header", NO_HEADER);
-    let from = 0;
-    while (from < committedBytes) {
-      const end = chunkEnd(bytes, from, committedBytes);
-      replayChunk(bytes.subarray(from, end), progress);
-      from = end;
-    }
-  } catch (error) {
-    if (!(error instanceof LineRefusal)) throw error;
-    throw corruptionAt(error, progress.lines, bytes, file);
-  }
-  const byteLength = bytes.length - committedBytes;
-  return {
-    header: progress.header as Header,
-    tables: progress.tables,
-    committedBytes,
-    tornTail: byteLength === 0 ? undefined : { byteOffset: committedBytes, byteLength },
-  };
+export function replay(bytes: Buffer, name?: string, newestVersion = CURRENT_STORAGE_VERSION): Replayed {
+  return replayChunks(chunksOf(bytes), name, newestVersion);
+}
+
+/** Reads an open session file; otherwise as `replay`. */
+export function replayFile(
+  fileSystem: FileSystem,
+  file: number,
+  name: string,
+  newestVersion = CURRENT_STORAGE_VERSION,
+): Replayed {
+  return replayChunks(chunksOfFile(fileSystem, file), name, newestVersion);
 }
 
 const LF = 0x0a;
@@ -96,52 +75,118 @@ interface Progress {
   readonly acceptHeader: (header: Header) => void;
 }
 
-function refuseByteOrderMark(bytes: Buffer): void {
-  if (bytes[0] !== 0xef || bytes[1] !== 0xbb || bytes[2] !== 0xbf) return;
-  throw new LineRefusal("byte_order_mark", "a session file has no byte order mark; a text editor added one");
+/** Chunks of whole lines in their order, and what follows the last LF as a last chunk of its own. */
+function replayChunks(chunks: Iterable<Buffer>, file: string | undefined, newestVersion: number): Replayed {
+  const progress: Progress = {
+    tables: new Tables(),
+    lines: 0,
+    header: undefined,
+    acceptHeader: ({ metadata }) => assertReadableVersion(metadata, newestVersion, file),
+  };
+  let committedBytes = 0;
+  let tornTail: TornTail | undefined;
+  for (const chunk of chunks) {
+    const linesBefore = progress.lines;
+    try {
+      if (committedBytes === 0) refuseByteOrderMark(chunk);
+      if (chunk.at(-1) === LF) replayChunk(chunk, progress);
+      else tornTail = { byteOffset: committedBytes, byteLength: chunk.length };
+    } catch (error) {
+      if (!(error instanceof LineRefusal)) throw error;
+      const byteOffset = committedBytes + lineStart(chunk, progress.lines - linesBefore);
+      throw corruption(error, { line: progress.lines + 1, byteOffset }, file);
+    }
+    if (tornTail === undefined) committedBytes += chunk.length;
+  }
+  const { header, tables } = progress;
+  if (header === undefined) {
+    throw corruption(new LineRefusal("no_header", NO_HEADER), { line: 1, byteOffset: 0 }, file);
+  }
+  return { header, tables, committedBytes, tornTail };
+}
+
+function* chunksOf(bytes: Buffer): Generator<Buffer> {
+  let from = 0;
+  while (from < bytes.length) {
+    const end = chunkEnd(bytes, from);
+    yield bytes.subarray(from, end);
+    from = end;
+  }
 }
 
 /** The end of a chunk that starts at `from`: behind the last LF within the chunk size, or behind the next one. */
-function chunkEnd(bytes: Buffer, from: number, committedBytes: number): number {
-  if (from + CHUNK_BYTES >= committedBytes) return committedBytes;
+function chunkEnd(bytes: Buffer, from: number): number {
   const last = bytes.lastIndexOf(LF, from + CHUNK_BYTES - 1);
-  return (last >= from ? last : bytes.indexOf(LF, from + CHUNK_BYTES)) + 1;
+  if (last >= from) return last + 1;
+  const next = bytes.indexOf(LF, from + CHUNK_BYTES);
+  return next < 0 ? bytes.length : next + 1;
+}
+
+/** A chunk is good until the next one is asked for: all of them are read into the same memory. */
+function* chunksOfFile(fileSystem: FileSystem, file: number): Generator<Buffer> {
+  let buffer = Buffer.allocUnsafe(CHUNK_BYTES);
+  let filled = 0;
+  let position = 0;
+  for (;;) {
+    const count = fileSystem.read(file, buffer, filled, buffer.length - filled, position);
+    if (count === 0) break;
+    position += count;
+    const read = buffer.subarray(filled, filled + count);
+    const end = filled + read.lastIndexOf(LF) + 1;
+    const hasLine = end > filled;
+    filled += count;
+    if (hasLine) {
+      yield buffer.subarray(0, end);
+      buffer.copyWithin(0, end, filled);
+      filled -= end;
+    } else if (filled === buffer.length) {
+      buffer = Buffer.concat([buffer], buffer.length * 2);
+    }
+  }
+  if (filled > 0) yield buffer.subarray(0, filled);
+}
+
+function refuseByteOrderMark(chunk: Buffer): void {
+  if (chunk[0] !== 0xef || chunk[1] !== 0xbb || chunk[2] !== 0xbf) return;
+  throw new LineRefusal("byte_order_mark", "a session file has no byte order mark; a text editor added one");
 }
 
 function replayChunk(chunk: Buffer, progress: Progress): void {
   const isPlain = isAscii(chunk);
   if (!isPlain && !isUtf8(chunk)) {
-    // Lines before the damaged one are replayed first, so that the first damage is the one reported.
     replayLineByLine(chunk, progress);
     return;
   }
   const text = isPlain ? chunk.toString("latin1") : chunk.toString("utf8");
-  const isSuspicious = text.includes("\r") || maySpellOutsideDomain(text);
+  if (text.includes("\r")) {
+    replayLineByLine(chunk, progress);
+    return;
+  }
   let start = 0;
   while (start < text.length) {
     const end = text.indexOf("\n", start);
-    replayLine(text.slice(start, end), isSuspicious, progress);
+    replayLine(text.slice(start, end), progress);
     start = end + 1;
   }
 }
 
+/** For a chunk with damage: the lines before it are replayed first, so that the first damage is the one reported. */
 function replayLineByLine(chunk: Buffer, progress: Progress): void {
   let start = 0;
   while (start < chunk.length) {
     const end = chunk.indexOf(LF, start);
     const line = chunk.subarray(start, end);
     if (!isUtf8(line)) throw new LineRefusal("not_utf8", "the line has bytes that are no UTF-8");
-    replayLine(line.toString("utf8"), true, progress);
+    const text = line.toString("utf8");
+    if (text.includes("\r")) {
+      throw new LineRefusal("carriage_return", "the line has a raw CR, which no writer writes");
+    }
+    replayLine(text, progress);
     start = end + 1;
   }
 }
 
-function replayLine(text: string, isSuspicious: boolean, progress: Progress): void {
-  if (isSuspicious) {
-    if (text.includes("\r"))
-      throw new LineRefusal("carriage_return", "the line has a raw CR, which no writer writes");
-    if (maySpellOutsideDomain(text)) assertInDomain(text);
-  }
+function replayLine(text: string, progress: Progress): void {
   if (progress.header === undefined) {
     progress.header = decodeHeader(text);
     progress.acceptHeader(progress.header);
@@ -177,14 +222,18 @@ function refuseTime({ id, timestamp }: StoredEntry, lineTimestamp: number | unde
   }
 }
 
-function corruptionAt(
+/** Where a line of a chunk starts, by the number of lines before it. */
+function lineStart(chunk: Buffer, linesBefore: number): number {
+  let start = 0;
+  for (let line = 0; line < linesBefore; line++) start = chunk.indexOf(LF, start) + 1;
+  return start;
+}
+
+function corruption(
   refusal: LineRefusal,
-  lines: number,
-  bytes: Buffer,
+  place: { line: number; byteOffset: number },
   file: string | undefined,
 ): Corruption {
-  let byteOffset = 0;
-  for (let line = 0; line < lines; line++) byteOffset = bytes.indexOf(LF, byteOffset) + 1;
-  const place = { line: lines + 1, byteOffset, ...(file === undefined ? {} : { file }) };
-  return new Corruption(refusal.reason, `${refusal.message}; nothing was changed`, place);
+  const message = `${refusal.message}; nothing was changed`;
+  return new Corruption(refusal.reason, message, { ...place, ...(file === undefined ? {} : { file }) });
 }

@@ -35,9 +35,9 @@ import {
   isWorthCompacting,
 } from "./compaction.ts";
 import { createJsonlFile } from "./creation.ts";
-import { type FileSystem, hostFileSystem, readWhole } from "./file-system.ts";
+import { type FileSystem, hostFileSystem } from "./file-system.ts";
 import { type Replacement, replaceFile } from "./replacement.ts";
-import { type Replayed, replay, type TornTail } from "./replay.ts";
+import { type Replayed, replayFile, type TornTail } from "./replay.ts";
 import { accountOf, headerOf, snapshotContent } from "./snapshot.ts";
 
 /** What a JSONL store is made of. */
@@ -101,11 +101,8 @@ export class JsonlStorage extends TableStorage implements MigratableStorage {
     const file = fileSystem.open(path, "readWrite");
     let storage: JsonlStorage;
     try {
-      storage = new JsonlStorage(
-        options,
-        file,
-        replay(readWhole(fileSystem, file), path, options.storageVersion),
-      );
+      const replayed = replayFile(fileSystem, file, path, options.storageVersion);
+      storage = new JsonlStorage(options, file, replayed);
     } catch (error) {
       fileSystem.close(file);
       throw error;
