@@ -36,6 +36,7 @@ export type {
   SyntheticResult,
 } from "./plan.ts";
 export { planRecovery } from "./planner.ts";
+export { recordedProcess } from "./recorded-process.ts";
 export { Reduction, reduce } from "./reduction.ts";
 export { EXPECTATIONS, type Refusal, type RefusalCode } from "./refusal.ts";
 export type {

@@ -110,7 +110,7 @@ describe("strict JSON", () => {
   });
 
   it.each([
-    ["a short number hides the room of a key", '{"n":1e9,"a":1,"a":1}'],
+    ["a number that is written short by just as much", '{"n":1e8,"a":1,"a":1}'],
     ["a key twice beside numbers with exponents", `{"a":0,"a":0,"n":[${Array(9).fill("1e3").join(",")}]}`],
     ["keys that the host orders by number", '{"2":0,"1":0,"2":0}'],
     ["a key that ends with a backslash", '{"\\\\":0,"\\\\":0}'],
