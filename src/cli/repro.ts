@@ -7,7 +7,6 @@ import type { Subject } from "../subject/index.ts";
 import { EXIT, type ExitCode, UsageError } from "./exit.ts";
 import { scenariosOf, subjectsOf } from "./options.ts";
 import { type Streams, withHost, withKillPool } from "./session.ts";
-import { allSubjects } from "./subjects.ts";
 
 export function repro(program: Command, streams: Streams, end: (code: ExitCode) => void): void {
   program
@@ -38,10 +37,6 @@ async function repeatRun(text: string, id: RunId, streams: Streams): Promise<Exi
   return EXIT[verdict];
 }
 
-function subjectsFor(id: RunId): readonly Subject[] {
-  if (id.kind !== "backends") return subjectsOf([id.subject]);
-  const family = allSubjects().filter((subject) => subject.family === id.subject);
-  if (family.length === 0)
-    throw new UsageError("UNKNOWN_SUBJECT", `no family of subjects is called ${id.subject}`);
-  return family;
+function subjectsFor({ kind, subject }: RunId): readonly Subject[] {
+  return subjectsOf(kind === "backends" ? subject.split("=") : [subject]);
 }

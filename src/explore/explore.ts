@@ -10,7 +10,8 @@ import { type Clock, VirtualClock } from "../foundation/index.ts";
 import type { Subject, View } from "../subject/index.ts";
 import type { KillPool } from "../subprocess/index.ts";
 import { collect, GroupTally } from "./collect.ts";
-import { type CrashPlan, type CrashSink, exploreCrashes, judge, runIdOf } from "./crash/crash.ts";
+import { type CrashPlan, type CrashSink, exploreCrashes, runIdOf } from "./crash/crash.ts";
+import { judge } from "./judgement.ts";
 import { DeathCollector } from "./kill/deaths.ts";
 import { canBeKilled, exploreKills, type KillTarget, sampleTarget } from "./kill/kill.ts";
 import type { ExploreResult, Judgement } from "./result.ts";
@@ -256,16 +257,16 @@ class Agreement {
       const comparable = [...cuts.values()].filter(({ digests }) => digests.size > 1);
       if (comparable.length === 0) return [];
       const tally = new GroupTally("backends", this.#scenario.name, family, this.#checkersOff);
-      for (const { path, digests } of comparable) tally.judged(this.#judge(family, path, digests));
+      for (const { path, digests } of comparable) tally.judged(this.#judge(path, digests));
       return [tally];
     });
   }
 
-  #judge(family: string, path: readonly CutRef[], digests: ReadonlyMap<string, string>): Judgement {
+  #judge(path: readonly CutRef[], digests: ReadonlyMap<string, string>): Judgement {
     const id = formatRunId({
       kind: "backends",
       scenario: this.#scenario.name,
-      subject: family,
+      subject: [...digests.keys()].join("="),
       cuts: path,
       seed: this.#seed,
     });

@@ -6,8 +6,9 @@ import { absurd } from "../foundation/index.ts";
 import type { Subject } from "../subject/index.ts";
 import { exploreCrashes } from "./crash/crash.ts";
 import { compareDrives, type ExploreHost, runContext } from "./explore.ts";
+import { together } from "./judgement.ts";
 import { simulateDeaths } from "./kill/deaths.ts";
-import { exploreKills } from "./kill/kill.ts";
+import { canBeKilled, exploreKills } from "./kill/kill.ts";
 import type { Judgement } from "./result.ts";
 import type { RunContext } from "./standing.ts";
 import { exploreTakeovers } from "./takeover.ts";
@@ -24,7 +25,7 @@ export interface ReproParts {
   readonly id: RunId;
   readonly text: string;
   readonly scenario: Scenario;
-  /** The subject, or all subjects of the family for a `backends` run. */
+  /** The subject; for a `backends` run all that must agree. */
   readonly subjects: readonly Subject[];
 }
 
@@ -65,17 +66,26 @@ async function reproCrash(again: Again): Promise<ReproResult> {
 }
 
 async function reproDrives(again: Again): Promise<ReproResult> {
+  const { parts } = again;
   const context = contextOf(again);
-  const { reference } = await runCut(again, context);
-  const [judgement] = reference === undefined ? [] : await compareDrives(context, reference);
-  return judgement === undefined ? notReached(again.parts) : { judgement, events: [] };
+  const reference = await exploreCrashes(
+    context,
+    { depth: 1, wants: () => false, enough: () => true },
+    { saw: () => undefined, judged: () => undefined },
+  );
+  // An id names no drive: what was found with any of them is found again.
+  const [first, ...more] = reference === undefined ? [] : await compareDrives(context, reference);
+  if (first === undefined) return notReached(parts);
+  return { judgement: together({ ...first, id: parts.text }, ...more), events: [] };
 }
 
 async function reproKill(again: Again): Promise<ReproResult> {
   const { parts, host } = again;
   const context = contextOf(again);
-  const [wanted] = parts.id.cuts.map(cutRefName);
+  const wanted = parts.id.cuts.map(cutRefName).join("+");
+  if (!canBeKilled(context.subject)) return notReached(parts);
   const deaths = await simulateDeaths(context, (cut) => cutRefName(cut) === wanted);
+  if (deaths.length === 0) return notReached(parts);
   let found: Judgement | undefined;
   if (host.killPool === undefined) throw new Error("a real kill needs a pool of children");
   await exploreKills([{ context, deaths }], host.killPool, host.folder, (_target, judgement) => {
@@ -85,15 +95,20 @@ async function reproKill(again: Again): Promise<ReproResult> {
 }
 
 async function reproTakeover(again: Again): Promise<ReproResult> {
-  const [wanted] = again.parts.id.cuts.map(cutRefName);
+  const { text, id } = again.parts;
+  const wanted = id.cuts.map(cutRefName).join("+");
   let found: Judgement | undefined;
+  let events: readonly TimelineEvent[] = [];
   await exploreTakeovers(contextOf(again), {
     wants: (cut) => cutRefName(cut) === wanted,
-    judged: (judgement) => {
-      found = judgement;
+    judged: (judgement, cut) => {
+      if (cut !== undefined || found === undefined) found = { ...judgement, id: text };
+    },
+    observed: (_cut, observed) => {
+      events = observed;
     },
   });
-  return found === undefined ? notReached(again.parts) : { judgement: found, events: [] };
+  return found === undefined ? notReached(again.parts) : { judgement: found, events };
 }
 
 async function reproBackends(again: Again): Promise<ReproResult> {
@@ -110,7 +125,7 @@ async function reproBackends(again: Again): Promise<ReproResult> {
   return { judgement: { id: parts.text, violations }, events: [] };
 }
 
-/** The context of the run's subject, or of another of its family; every life of it is named, for the reader. */
+/** The context of the run's subject, or of another one that must agree with it; every life of it is named, for the reader. */
 function contextOf({ parts, host, watchdog }: Again, subject = parts.subjects[0]): RunContext {
   if (subject === undefined) throw new Error(`no subject was found for ${parts.text}`);
   return { ...runContext(parts.scenario, subject, parts.id.seed, host, watchdog, []), isNamed: true };
@@ -122,26 +137,27 @@ async function runCut({ parts: { id, text } }: Again, context: RunContext) {
   let judgement: Judgement | undefined;
   let events: readonly TimelineEvent[] = [];
   let digest: string | undefined;
-  const reference = await exploreCrashes(
+  await exploreCrashes(
     context,
     {
-      depth: Math.max(1, wanted.length),
+      // One deeper than the last cut: the run is walked too, as it was when its determinism was judged.
+      depth: wanted.length + 1,
       wants: (path, cut) => cutRefName(cut) === wanted[path.length],
-      enough: () => judgement !== undefined,
+      enough: () => false,
     },
     {
       saw: () => undefined,
       judged: (found, path, foundDigest) => {
         if (!isWanted(path)) return;
-        judgement = { ...found, id: text };
-        digest = foundDigest;
+        judgement = judgement === undefined ? { ...found, id: text } : together(judgement, found);
+        digest ??= foundDigest;
       },
       observed: (path, observed) => {
         if (isWanted(path)) events = observed;
       },
     },
   );
-  return { reference, digest, result: judgement === undefined ? undefined : { judgement, events } };
+  return { digest, result: judgement === undefined ? undefined : { judgement, events } };
 }
 
 function notReached({ text }: ReproParts): ReproResult {

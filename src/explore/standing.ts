@@ -7,6 +7,8 @@
  * Invariants.
  * 1. A standing that is forked shares nothing with its original; whoever forks disposes.
  * 2. A life that neither ends nor moves is stopped by the watchdog and reported as stalled: inconclusive, not green.
+ * 3. Whatever the system under test throws, also while it is closed or read, is how its life ended, never a failure of
+ *    the explorer.
  */
 import type { CheckerRun, Violation } from "../checkers/index.ts";
 import {
@@ -57,6 +59,8 @@ export type LifeEnding =
   | { readonly kind: "settled"; readonly view: View; readonly violations: readonly Violation[] }
   /** The system itself refused to go on: it threw out of boot, or faulted. */
   | { readonly kind: "refused"; readonly error: unknown }
+  /** It came to its end and left what cannot be read. */
+  | { readonly kind: "unreadable"; readonly error: unknown }
   | { readonly kind: "cap-reached" | "stalled" };
 
 /** How long a restart takes in virtual time: longer than any lease of a dead owner. */
@@ -155,8 +159,17 @@ async function endingOf(context: RunContext, standing: Standing, life: Life): Pr
     incarnation.drop();
     return { kind: "refused", error: how.error };
   }
-  await incarnation.close();
-  const view = await viewOf(context, standing);
+  try {
+    await incarnation.close();
+  } catch (error) {
+    return { kind: "refused", error };
+  }
+  let view: View;
+  try {
+    view = await viewOf(context, standing);
+  } catch (error) {
+    return { kind: "unreadable", error };
+  }
   const { world, cuts } = standing;
   return { kind: "settled", view, violations: standing.judge.finish({ view, rows: world.rows, cuts }) };
 }

@@ -21,9 +21,9 @@ const runId: fc.Arbitrary<RunId> = fc.oneof(
     seed: fc.nat(),
   }),
   fc.record({
-    kind: fc.constantFrom("crash" as const, "kill" as const, "backends" as const),
+    kind: fc.constantFrom("crash" as const, "kill" as const, "takeover" as const, "backends" as const),
     scenario: name,
-    subject: fc.oneof(name, fc.constant("canary:effect-before-intent")),
+    subject: fc.oneof(name, fc.constantFrom("canary:effect-before-intent", "memory=jsonl=sqlite")),
     cuts: fc.array(cut, { minLength: 1, maxLength: 3 }),
     seed: fc.nat(),
   }),

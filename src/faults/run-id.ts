@@ -9,7 +9,8 @@
  * cut     = label "#" occurrence ":" position [ "@" bytes ]
  * ```
  * `walk` is the run that nobody cuts. `crash` and `kill` carry cuts; a second cut falls into the recovery from the
- * first. `takeover` carries the cut before which the owner stalls. `backends` names the family of subjects that must agree in the place of the subject, with one cut or none.
+ * first. `takeover` carries the cut before which the owner stalls. `backends` names all subjects that must agree, joined
+ * by `=`, in the place of the subject.
  * The seed is left out when it is the default.
  *
  * Invariants.

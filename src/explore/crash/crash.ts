@@ -6,8 +6,6 @@
  * is itself run, walked and cut; its reference is the recovery that was not cut again (design §3.6).
  */
 import { createHash } from "node:crypto";
-import type { Violation } from "../../checkers/index.ts";
-import { compareViews, describeDifference } from "../../checkers/index.ts";
 import {
   type Cut,
   type CutRef,
@@ -18,7 +16,8 @@ import {
   World,
 } from "../../faults/index.ts";
 import { VirtualClock } from "../../foundation/index.ts";
-import type { RecoveryExpectation, View } from "../../subject/index.ts";
+import type { View } from "../../subject/index.ts";
+import { type Finding, judge, together } from "../judgement.ts";
 import type { Judgement } from "../result.ts";
 import {
   firstStanding,
@@ -27,8 +26,8 @@ import {
   type RunContext,
   runToEnd,
   type Standing,
-  viewOf,
 } from "../standing.ts";
+import { expectationOf, Left, recoveryOf } from "./recovery.ts";
 import { walk } from "./walk.ts";
 
 /** Which cuts to make, and what to tell of them. */
@@ -87,7 +86,8 @@ async function explore(
   if (end === undefined) return;
   // The walk is the same run as the reference; if it is not, something undeclared decides what happens.
   const drift = driftOf(end, reference);
-  if (drift !== undefined) sink.judged({ id: runIdOf(context, "crash", path), ...drift }, path, undefined);
+  const kind = path.length === 0 ? "walk" : "crash";
+  if (drift !== undefined) sink.judged({ ...drift, id: runIdOf(context, kind, path) }, path, undefined);
 }
 
 async function recover(
@@ -101,20 +101,13 @@ async function recover(
   const cut = standing.cuts.at(-1) as Cut;
   const here = [...path, refOf(cut)];
   const id = runIdOf(context, "crash", here);
-  const atCut = () => viewOf(context, standing);
-  await sink.dying?.(here, standing, atCut);
+  const left = new Left(context, standing);
+  if (sink.dying !== undefined) await left.ask((atCut) => sink.dying?.(here, standing, atCut));
   const again = here.length < plan.depth ? forkStanding(standing, context.folder) : undefined;
-  const expectation = await context.subject.expect({
-    scenario: context.scenario,
-    cut,
-    atCut,
-    uninterrupted: reference,
-  });
+  const expectation = await left.ask((atCut) => expectationOf(context, cut, atCut, reference));
   const end = await runToEnd(context, standing);
-  const judgement = judge(id, end);
-  const differs = end.kind === "settled" ? differencesOf(expectation, end.view) : [];
   const digest = end.kind === "settled" ? digestOf(end.view) : undefined;
-  sink.judged({ ...judgement, violations: [...judgement.violations, ...differs] }, here, digest);
+  sink.judged(together(judge(id, end), left.finding, recoveryOf(expectation, end)), here, digest);
   sink.observed?.(here, [...standing.events, ...end.events]);
   standing.disk.dispose();
   if (again !== undefined) {
@@ -123,64 +116,10 @@ async function recover(
   }
 }
 
-/** The judgement of a life's end, whatever it was. */
-export function judge(id: string, end: LifeEnd): Judgement {
-  switch (end.kind) {
-    case "settled":
-      return { id, violations: end.violations };
-    case "refused":
-      return { id, violations: [refusal(end.error)] };
-    case "cap-reached":
-      return {
-        id,
-        violations: [],
-        inconclusive: {
-          signature: "cap-reached",
-          message: "the run crossed more boundaries than its cap allows",
-        },
-      };
-    case "stalled":
-      return {
-        id,
-        violations: [],
-        inconclusive: {
-          signature: "stalled",
-          message: "the run stood still: it waits for something that never comes",
-        },
-      };
-  }
-}
-
-/** Recovery did not reach what the specification demands (design §3.5). */
-function differencesOf({ canonical, demands }: RecoveryExpectation, { canonical: found }: View): Violation[] {
-  const difference = compareViews(canonical, found);
-  if (difference === undefined) return [];
-  const place = difference.pointer.replaceAll(/\d+/g, "*");
-  const demanded =
-    demands.length === 0 ? "the run that nobody cut" : `what is demanded there (${demands.join(", ")})`;
-  return [
-    {
-      checker: "recovery-equality",
-      signature: `differs:${place}`,
-      message: `recovery did not reach ${demanded}: ${describeDifference(difference)}`,
-    },
-  ];
-}
-
-/** The system threw where it should have gone on. */
-function refusal(error: unknown): Violation {
-  const { name, message } = error instanceof Error ? error : { name: "unknown", message: String(error) };
-  const reason =
-    typeof error === "object" && error !== null && "reason" in error ? `:${String(error.reason)}` : "";
-  return {
-    checker: "recovery",
-    signature: `refused:${name}${reason}`,
-    message: `the run ended with ${name}: ${message}`,
-  };
-}
-
-function driftOf(end: LifeEnd, reference: View): Omit<Judgement, "id"> | undefined {
+function driftOf(end: LifeEnd, reference: View): Finding | undefined {
   if (end.kind === "settled" && end.view.exact === reference.exact) return undefined;
+  // The reference came to its end, so this is drift too; but a run that was stopped shows nothing for certain.
+  if (end.kind === "stalled" || end.kind === "cap-reached") return judge("", end);
   const message =
     end.kind === "settled"
       ? "the same run, walked, left another state: something undeclared decides what happens"

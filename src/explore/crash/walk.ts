@@ -45,22 +45,26 @@ export async function walk(
 ): Promise<LifeEnd | undefined> {
   const life = boot(context, standing, { open: false });
   while (!visitor.enough()) {
-    const parked = await nextParked(context, life);
-    if (parked === "stalled") return { kind: "stalled", events: life.timeline.events };
+    if ((await settle(context, life)) === "stalled") return stalled(life);
+    const [parked] = life.gate.parked;
     if (parked === undefined) return endOf(context, standing, life);
-    await cross(context, standing, life, parked, visitor);
+    if ((await cross(context, standing, life, parked, visitor)) === "stalled") return stalled(life);
   }
   life.gate.drop();
   life.incarnation.drop();
   return undefined;
 }
 
-async function nextParked(
-  { watchdog }: RunContext,
-  { gate, incarnation }: Life,
-): Promise<Boundary | "stalled" | undefined> {
-  const quiet = await watchdog.guard(() => gate.crossedCount, gate.quiet(incarnation.life));
-  return quiet === "stalled" ? quiet : gate.parked[0];
+/** Waits until the life has parked or has nothing left to do. */
+function settle({ watchdog }: RunContext, { gate, incarnation }: Life): Promise<undefined | "stalled"> {
+  const quiet = gate.quiet(incarnation.life).then(() => undefined);
+  return watchdog.guard(() => gate.crossedCount, quiet);
+}
+
+function stalled({ gate, incarnation, timeline }: Life): LifeEnd {
+  gate.drop();
+  incarnation.drop();
+  return { kind: "stalled", events: timeline.events };
 }
 
 async function cross(
@@ -69,7 +73,7 @@ async function cross(
   life: Life,
   boundary: Boundary,
   visitor: WalkVisitor,
-): Promise<void> {
+): Promise<undefined | "stalled"> {
   const here = (): Standing => ({ ...standing, events: [...standing.events, ...life.timeline.events] });
   await offer(context, visitor, { boundary, position: "before" }, here());
 
@@ -79,7 +83,7 @@ async function cross(
     sizeBefore === undefined ? undefined : forkStanding(here(), context.folder, standing.disk);
 
   life.gate.release(boundary);
-  await life.gate.quiet(life.incarnation.life);
+  if ((await settle(context, life)) === "stalled") return "stalled";
 
   if (boundary.kind === "effect") {
     await offer(context, visitor, { boundary, position: "inside" }, here());
@@ -91,6 +95,7 @@ async function cross(
     }
   }
   await offer(context, visitor, { boundary, position: "after" }, here());
+  return undefined;
 }
 
 async function offer(context: RunContext, visitor: WalkVisitor, cut: Cut, here: Standing): Promise<void> {

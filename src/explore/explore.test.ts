@@ -1,0 +1,306 @@
+/** An exploration looks at everything, says what is broken by the promise that it breaks, and is never green in doubt. */
+import { describe, expect, it } from "vitest";
+import { NotCovered } from "../checkers/index.ts";
+import type { Subject } from "../subject/index.ts";
+import { explore } from "./explore.ts";
+import { exploreLadders, HOST, plan, sights } from "./testing/explorations.ts";
+import { type Flaws, ladder } from "./testing/ladder.ts";
+
+const owned = { grade: "multi-writer" as const };
+const driven: { drives: Subject["drives"] } = { drives: ["automatic", "manual"] };
+
+describe("an exploration of a right subject", () => {
+  it("cuts at every position of every boundary, and covers all of them", async () => {
+    const result = await exploreLadders([ladder()]);
+    // Two rungs, each a request (before, inside, after) and an atomic commit (before, after); and the uncut run.
+    expect(result.totals).toEqual({ runs: 11, survived: 11, violated: 0, inconclusive: 0 });
+    expect(result.coverage.boundaries).toEqual({ covered: 10, total: 10 });
+    expect(result.failures).toEqual([]);
+  });
+
+  it("names the rows that were never cut before and after", async () => {
+    const { coverage } = await exploreLadders([ladder(), ladder({}, { id: "other" })]);
+    expect(coverage.rows).toEqual({
+      covered: 2,
+      total: 4,
+      missing: ["ladder:never-climbed", "other:never-climbed"],
+    });
+  });
+
+  it("takes a session over before each commit, compares the drives, and holds a family together, cut by cut", async () => {
+    const { groups } = await exploreLadders([
+      ladder({}, { id: "one", ...owned, ...driven }),
+      ladder({}, { id: "two" }),
+    ]);
+    expect(groups.map(({ kind, subject, runs, survived }) => [kind, subject, runs, survived])).toEqual([
+      ["crash", "one", 11, 11],
+      ["drives", "one", 1, 1],
+      ["takeover", "one", 2, 2],
+      ["crash", "two", 11, 11],
+      ["backends", "ladders", 11, 11],
+    ]);
+  });
+
+  it("cuts each recovery again with depth 2, and each recovery of a recovery with depth 3", async () => {
+    // What each cut of the climb leaves to climb: everything until the first commit is there, nothing after the last.
+    const boundaries = (rungsLeft: number) => 5 * rungsLeft;
+    const recoveries = [2, 2, 2, 2, 1, 1, 1, 1, 1, 0];
+    const second = recoveries.reduce((sum, rungsLeft) => sum + boundaries(rungsLeft), 0);
+    expect((await exploreLadders([ladder()], { depth: 2 })).totals.survived).toBe(1 + 10 + second);
+    const runsFrom = (rungsLeft: number, depth: number): number =>
+      depth === 0
+        ? 0
+        : recoveries.slice(10 - 5 * rungsLeft).reduce((sum, left) => sum + 1 + runsFrom(left, depth - 1), 0);
+    expect((await exploreLadders([ladder()], { depth: 3 })).totals.survived).toBe(1 + runsFrom(2, 3));
+  });
+
+  it("tells its host of each run", async () => {
+    const told: string[] = [];
+    await explore(plan([ladder()]), {
+      ...HOST,
+      progress: ({ group, runCount }) => told.push(`${group}: ${runCount}`),
+    });
+    expect(told).toHaveLength(11);
+    expect(told.at(-1)).toBe("climb on ladder: 11");
+  });
+
+  it("carries the seed in every run id, so that a run can be repeated with it", async () => {
+    const result = await exploreLadders([ladder({ beforeRung: refusesIn(1) })], { seed: 7 });
+    expect(result.seed).toBe(7);
+    expect(result.failures.length).toBeGreaterThan(0);
+    for (const { id } of result.failures) expect(id).toMatch(/\?seed=7$/);
+  });
+});
+
+describe("a boundary that is left out", () => {
+  it("lowers the coverage, by label and by occurrence", async () => {
+    const one = await exploreLadders([ladder()], { skip: ["rung#2"] });
+    expect(one.coverage.boundaries).toEqual({ covered: 8, total: 10 });
+    expect(one.coverage.rows.covered).toBe(1);
+    const both = await exploreLadders([ladder()], { skip: ["rung"] });
+    expect(both.coverage.boundaries).toEqual({ covered: 6, total: 10 });
+    expect(both.coverage.rows.missing).toContain("ladder:rung");
+  });
+});
+
+/** Each checker of the explorer, with a subject that breaks its promise, and where that must be seen. */
+const broken: readonly {
+  readonly says: string;
+  readonly subjects: readonly Subject[];
+  readonly sees: readonly string[];
+}[] = [
+  {
+    says: "a life that refuses to go on after a crash",
+    subjects: [ladder({ beforeRung: refusesIn(1) })],
+    sees: [
+      "crash/climb/ladder/provider.request#1:before violated recovery refused:Error",
+      "crash/climb/ladder/rung#1:after violated recovery refused:Error",
+    ],
+  },
+  {
+    says: "a life that cannot be closed",
+    subjects: [ladder({ close: () => Promise.reject(new TypeError("no")) })],
+    sees: ["walk/climb/ladder violated recovery refused:TypeError"],
+  },
+  {
+    says: "an end that cannot be read",
+    subjects: [
+      ladder({
+        view: (rungs) => {
+          if (rungs.length > 1) throw new RangeError("torn");
+        },
+      }),
+    ],
+    sees: ["walk/climb/ladder violated recovery unreadable:RangeError"],
+  },
+  {
+    says: "a death that cannot be read",
+    subjects: [
+      ladder({
+        view: (rungs) => {
+          if (rungs.length === 1) throw new RangeError("torn");
+        },
+        expect: async ({ atCut, uninterrupted }) => {
+          await atCut();
+          return { canonical: uninterrupted.canonical, demands: [] };
+        },
+      }),
+    ],
+    sees: ["crash/climb/ladder/rung#1:after violated recovery unreadable:RangeError"],
+  },
+  {
+    says: "a recovery that reaches something else",
+    subjects: [ladder({ word: ({ incarnation }, _rung, word) => `${word}${incarnation || ""}` })],
+    sees: [
+      "crash/climb/ladder/rung#1:before violated recovery-equality differs:/rungs/*",
+      "crash/climb/ladder/rung#1:after violated recovery-equality differs:/rungs/*",
+    ],
+  },
+  {
+    says: "a recovery that does not differ where it must",
+    subjects: [
+      ladder({ expect: async () => ({ canonical: '{"rungs":["left","down"]}', demands: ["down"] }) }),
+    ],
+    sees: ["crash/climb/ladder/rung#2:after violated recovery-equality differs:/rungs/*"],
+  },
+  {
+    says: "two subjects of one family that recover to different views",
+    subjects: [
+      ladder({}, { id: "one" }),
+      ladder(
+        {
+          word: ({ incarnation }, rung, word) => (incarnation === 1 && rung === 1 ? "up" : word),
+          expect: async ({ cut }) => ({
+            canonical: `{"rungs":["left","${cut.boundary.occurrence === 2 && cut.boundary.label === "rung" && cut.position === "after" ? "right" : "up"}"]}`,
+            demands: [],
+          }),
+        },
+        { id: "two" },
+      ),
+    ],
+    sees: ["backends/climb/one=two/rung#1:after violated backends-agree backends-differ"],
+  },
+  {
+    says: "a drive that leaves something else",
+    subjects: [ladder({ word: ({ drive }, _rung, word) => `${word} ${drive}` }, driven)],
+    sees: ["drives/climb/ladder violated drives-agree drive-differs:manual"],
+  },
+  {
+    says: "an owner that goes on after another one took over",
+    subjects: [ladder({ takesStaleOwners: true }, owned)],
+    sees: [
+      "takeover/climb/ladder/rung#1:before violated single-writer stale-commit-accepted",
+      "takeover/climb/ladder/rung#1:before violated single-writer stale-owner-not-told",
+      "takeover/climb/ladder/rung#1:before violated single-writer stale-owner-acted",
+      "takeover/climb/ladder/rung#2:before violated single-writer stale-commit-accepted",
+    ],
+  },
+  {
+    says: "a run that depends on something undeclared",
+    subjects: [ladder(undeclared())],
+    sees: ["walk/climb/ladder violated determinism walk-differs"],
+  },
+  {
+    says: "what the subject's own judges find",
+    subjects: [
+      ladder({
+        judge: () => ({
+          observe: () => undefined,
+          fork() {
+            return this;
+          },
+          finish: ({ cuts }) =>
+            cuts.length > 0 ? [{ checker: "own", signature: "seen", message: "by the subject" }] : [],
+        }),
+      }),
+    ],
+    sees: ["crash/climb/ladder/rung#2:after violated own seen"],
+  },
+];
+
+describe("a broken promise", () => {
+  it.each(broken.map((one) => [one.says, one] as const))("is seen: %s", async (_, { subjects, sees }) => {
+    const result = await exploreLadders(subjects);
+    for (const sight of sees) expect(sights(result)).toContain(sight);
+    expect(result.totals.violated).toBeGreaterThan(0);
+  });
+
+  it.each(broken.map((one) => [one.says, one] as const))(
+    "is seen by nobody when its checker is off: %s",
+    async (_, { subjects, sees }) => {
+      const checker = sees[0]?.split(" ")[2] ?? "";
+      const result = await exploreLadders(subjects, { checkersOff: [checker] });
+      expect(result.failures.filter((failure) => failure.checker === checker)).toEqual([]);
+    },
+  );
+});
+
+describe("a doubt", () => {
+  it("is a run that stands still: the life waits for what never comes", async () => {
+    const result = await exploreLadders([ladder({ beforeRung: hangsIn(0) })]);
+    expect(sights(result)).toEqual(["walk/climb/ladder inconclusive explorer stalled"]);
+    expect(result.totals).toEqual({ runs: 1, survived: 0, violated: 0, inconclusive: 1 });
+  });
+
+  it("is a recovery that stands still; the boundary stays uncovered", async () => {
+    const result = await exploreLadders([ladder({ beforeRung: hangsIn(1, 1) })], {
+      skip: ["provider.request"],
+    });
+    expect(sights(result)).toContain("crash/climb/ladder/rung#1:after inconclusive explorer stalled");
+    expect(result.coverage.boundaries.covered).toBeLessThan(4);
+  });
+
+  it("is a walk that stands still after a crossing, where the uncut run did not", async () => {
+    let boots = 0;
+    const hangs: Flaws = {
+      beforeRung: (_boot, rung) => {
+        boots += rung === 0 ? 1 : 0;
+        return rung === 1 && boots === 2 ? new Promise(() => undefined) : undefined;
+      },
+    };
+    const result = await exploreLadders([ladder(hangs)], { skip: ["provider.request", "rung"] });
+    expect(sights(result)).toEqual(["walk/climb/ladder inconclusive explorer stalled"]);
+  });
+
+  it("is an owner that stands still before it could be superseded", async () => {
+    let boots = 0;
+    const hangs: Flaws = {
+      beforeRung: (_boot, rung) => {
+        boots += rung === 0 ? 1 : 0;
+        return rung === 1 && boots > 2 ? new Promise(() => undefined) : undefined;
+      },
+    };
+    const skip = ["provider.request", "rung"];
+    const { groups } = await exploreLadders([ladder(hangs, owned)], { skip });
+    expect(groups.find(({ kind }) => kind === "takeover")).toMatchObject({ inconclusive: 1 });
+  });
+
+  it("is a life that never stops crossing boundaries", async () => {
+    const result = await exploreLadders([ladder({ neverEnds: true })]);
+    expect(sights(result)).toEqual(["walk/climb/ladder inconclusive explorer cap-reached"]);
+  });
+
+  it("is a cut of which the subject's tables say nothing", async () => {
+    const expectNothing: Flaws = { expect: () => Promise.reject(new NotCovered("ladders")) };
+    const result = await exploreLadders([ladder(expectNothing)]);
+    expect(result.totals).toEqual({ runs: 11, survived: 1, violated: 0, inconclusive: 10 });
+    expect(result.coverage.boundaries).toEqual({ covered: 0, total: 10 });
+    expect(sights(result)[0]).toContain("inconclusive explorer not-covered");
+  });
+
+  it("outweighs no broken promise: a run that is both is violated", async () => {
+    const both: Flaws = {
+      beforeRung: refusesIn(1),
+      expect: () => Promise.reject(new NotCovered("ladders")),
+    };
+    const { totals } = await exploreLadders([ladder(both)]);
+    expect(totals).toMatchObject({ violated: 9, inconclusive: 1 });
+  });
+
+  it("is not a defect of a judge: that fails the exploration itself", async () => {
+    const defect: Flaws = { expect: () => Promise.reject(new TypeError("a defect of the table")) };
+    await expect(exploreLadders([ladder(defect)])).rejects.toThrow("a defect of the table");
+  });
+});
+
+function refusesIn(incarnation: number): NonNullable<Flaws["beforeRung"]> {
+  return (boot) =>
+    boot.incarnation === incarnation ? Promise.reject(new Error("the ladder is gone")) : undefined;
+}
+
+function hangsIn(incarnation: number, rung = 0): NonNullable<Flaws["beforeRung"]> {
+  return (boot, at) =>
+    boot.incarnation === incarnation && at === rung ? new Promise(() => undefined) : undefined;
+}
+
+/** The words come from outside: no two runs of the first life write the same. */
+function undeclared(): Flaws {
+  let count = 0;
+  return {
+    word: ({ incarnation }, _rung, word) => (incarnation === 0 ? `${word} ${count++}` : word),
+    expect: async ({ atCut }) => {
+      const { rungs } = JSON.parse((await atCut()).canonical) as { rungs: string[] };
+      return { canonical: JSON.stringify({ rungs: [...rungs, "left", "right"].slice(0, 2) }), demands: [] };
+    },
+  };
+}
