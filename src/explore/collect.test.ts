@@ -122,7 +122,11 @@ describe("a result", () => {
     other.judged(broken, cut("a", "before"));
     other.judged(doubtful);
     const result = collect([one, other], head, new Map([["m", ["a", "b"]]]));
-    expect(result).toMatchObject({ ...head, schema: "crashproof-result/1" });
+    const { kills: _kills, ...rest } = head;
+    expect(result).toMatchObject({ ...rest, schema: "crashproof-result/1" });
+    expect(result).not.toHaveProperty("kills");
+    const kills = { states: 64, kills: 1 };
+    expect(collect([one, other], { ...head, kills }, new Map())).toMatchObject({ kills });
     expect(result.totals).toEqual({ runs: 3, survived: 1, violated: 1, inconclusive: 1 });
     expect(result.coverage.boundaries).toEqual({ covered: 2, total: 2 });
     expect(result.groups).toEqual([one.result, other.result]);
