@@ -14,7 +14,6 @@ export type {
 } from "./contract.ts";
 export { type HarnessCommit, harnessCommitOf } from "./harness-commit.ts";
 export { HARNESS_CHECKS, type HarnessJudgeContext, startHarnessJudge } from "./judge.ts";
-export { CHECKERS, type CheckerInfo } from "./list.ts";
 export { NotCovered } from "./recovery/parsed-view.ts";
 export { expectRecovery } from "./recovery/recovery-equality.ts";
 export { CATALOGUE } from "./rows/catalogue.ts";

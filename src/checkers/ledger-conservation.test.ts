@@ -1,8 +1,9 @@
 /** Wrong ledgers that must be found, and right ones that must pass, crashes included. */
 import { describe, expect, it } from "vitest";
 import { zeroUsage } from "../model/index.ts";
-import { History, twoTools, usageOf } from "./testing/history.ts";
+import { History, twoTools } from "./testing/history.ts";
 import { judged, signatures, withEvents, withWrites } from "./testing/judging.ts";
+import { usageOf } from "./testing/values.ts";
 
 const found = (history: History) => signatures(history, "ledger-conservation");
 const pending = (options = {}) => new History(options).seed().prompt().ready().intent();

@@ -3,8 +3,9 @@ import { describe, expect, it } from "vitest";
 import type { SessionDump } from "../storage/index.ts";
 import { viewOf } from "./canonical-view.ts";
 import { startHarnessJudge } from "./judge.ts";
-import { twoTools, usageOf } from "./testing/history.ts";
+import { twoTools } from "./testing/history.ts";
 import { SCENARIO } from "./testing/judging.ts";
+import { usageOf } from "./testing/values.ts";
 
 const others = ["row-conformance", "invariants", "effect-safety", "ledger-conservation"];
 

@@ -1,8 +1,9 @@
 /** Every invariant that is listed is broken at least once here, and found under its number. */
 import { describe, expect, it } from "vitest";
 import type { EntryDraft, OperationState, RunState, Write } from "../../model/index.ts";
-import { assistant, drop, History, set, twoTools, usageOf } from "../testing/history.ts";
+import { History, twoTools } from "../testing/history.ts";
 import { judged, signatures, withEvents, withWrites } from "../testing/judging.ts";
+import { assistant, drop, set, usageOf } from "../testing/values.ts";
 import { INVARIANTS } from "./index.ts";
 
 const found = (history: History) => signatures(history, "invariants");

@@ -5,7 +5,8 @@
 import { describe, expect, it } from "vitest";
 import type { Scenario, ScriptedReply } from "../../faults/index.ts";
 import { compareViews } from "../compare-views.ts";
-import { History, usageOf } from "../testing/history.ts";
+import { History } from "../testing/history.ts";
+import { usageOf } from "../testing/values.ts";
 import { NotCovered } from "./parsed-view.ts";
 import { expectRecovery, leavesNothingPending } from "./recovery-equality.ts";
 

@@ -6,41 +6,22 @@
  * event and the step. Nothing here asks the state machine of the house: these are the tables once more, as examples.
  */
 
-import type { ScriptedUsage, TimelineEvent, WorldRow } from "../../faults/index.ts";
-import { BoundaryCounter, REQUEST_LABEL, TIMER_LABEL, TOOL_LABEL } from "../../faults/index.ts";
-import { createIdGenerator, seededRandom, VIRTUAL_EPOCH_MS, VirtualClock } from "../../foundation/index.ts";
+import type { ScriptedUsage } from "../../faults/index.ts";
 import {
   type AssistantMessage,
-  type EntryDraft,
   type JsonObject,
-  type LaneConfiguration,
   type LaneLastResult,
-  type LaneState,
   type Operation,
   type OperationError,
-  type OperationState,
   type RunState,
-  type StopReason,
   type ToolCall,
   type ToolResultMessage,
   type Usage,
   type Write,
   zeroUsage,
 } from "../../model/index.ts";
-import type { SessionDump } from "../../storage/index.ts";
-import { viewOf } from "../canonical-view.ts";
-import type { View } from "../contract.ts";
-import type { HarnessCommit } from "../harness-commit.ts";
-import { StoreModel } from "../store-model.ts";
-
-/** One transaction of a history, with the session before it. */
-export interface Step {
-  readonly label: string;
-  readonly before: StoreModel;
-  readonly writes: readonly Write[];
-  /** Index of its event in `events`. */
-  readonly at: number;
-}
+import { at, SessionHistory } from "./session-history.ts";
+import { assistant, CONFIGURATION, drop, set, usageOf } from "./values.ts";
 
 export interface CallScript {
   readonly id: string;
@@ -48,90 +29,11 @@ export interface CallScript {
   readonly args?: JsonObject;
 }
 
-export interface HistoryOptions {
-  readonly maxAttempts?: number;
-  readonly toolExecution?: "sequential" | "parallel";
-}
-
-export const CONFIGURATION: LaneConfiguration = {
-  model: { provider: "scripted", modelId: "model" },
-  thinkingLevel: "off",
-  activeToolNames: ["read", "delete"],
-};
-
 /** See the module header. */
-export class History {
-  readonly steps: Step[] = [];
-  readonly events: TimelineEvent[];
-  readonly rows: WorldRow[];
-  readonly clock: VirtualClock;
-  model: StoreModel;
-  #options: HistoryOptions;
-  #ids;
-  #counter = new BoundaryCounter();
-  #seq = 2;
-  #life = 0;
-
-  constructor(options: HistoryOptions = {}, from?: History) {
-    this.#options = options;
-    this.clock = new VirtualClock(from?.clock.now());
-    this.model = from?.model.fork() ?? StoreModel.fresh();
-    this.events = [...(from?.events ?? [])];
-    this.rows = [...(from?.rows ?? [])];
-    this.steps = [...(from?.steps ?? [])];
-    this.#seq = from === undefined ? 2 : from.#seq;
-    this.#life = from === undefined ? 0 : from.#life;
-    this.#ids = createIdGenerator(this.clock, seededRandom(7, this.events.length));
-    if (from === undefined) this.#push({ kind: "boot", incarnation: 0 });
-  }
-
+export class History extends SessionHistory {
   /** A copy that goes on by itself: the walk until a cut. */
   fork(): History {
-    return new History(this.#options, this);
-  }
-
-  /** Death, and the next life. */
-  crash(at = "somewhere"): this {
-    this.#push({ kind: "crash", at });
-    this.#life++;
-    this.#counter = new BoundaryCounter();
-    this.#push({ kind: "boot", incarnation: this.#life });
-    return this;
-  }
-
-  id(leader?: string): string {
-    return leader === undefined
-      ? this.#ids.next()
-      : this.#ids.next(Number.parseInt(leader.slice(0, 8) + leader.slice(9, 13), 16));
-  }
-
-  /** Commits any writes under a label. */
-  commit(label: string, writes: readonly Write[]): this {
-    const at = this.events.length;
-    this.steps.push({ label, before: this.model.fork(), writes, at });
-    const firstSeq = this.#seq + 1;
-    const seqs = writes.map((_, index) => firstSeq + index);
-    this.#seq += writes.length;
-    const boundary = this.#counter.next("commit", label);
-    const result = { firstSeq, seqs, timestamp: this.clock.now() };
-    const after = this.model.fork();
-    after.apply(writes, result);
-    const payload: HarnessCommit = { writes, result, stats: after.stats };
-    this.#push({ kind: "commit", boundary, payload });
-    return this;
-  }
-
-  effect(row: WorldRow): this {
-    this.rows.push(row);
-    const boundary = this.#counter.next("effect", row.kind === "request" ? REQUEST_LABEL : TOOL_LABEL);
-    this.#push({ kind: "effect", boundary, row });
-    return this;
-  }
-
-  timer(delayMs: number): this {
-    this.#push({ kind: "timer", boundary: this.#counter.next("effect", TIMER_LABEL), delayMs });
-    this.clock.step(delayMs);
-    return this;
+    return new History(this.options, this);
   }
 
   seed(): this {
@@ -149,7 +51,7 @@ export class History {
         compaction: { enabled: true, reserveTokens: 100, keepRecentTokens: 100 },
         steeringMode: "one-at-a-time",
         followUpMode: "one-at-a-time",
-        toolExecution: this.#options.toolExecution ?? "parallel",
+        toolExecution: this.options.toolExecution ?? "parallel",
       },
       phase: {
         kind: "checkpoint",
@@ -191,7 +93,7 @@ export class History {
             triggerEntryId: phase.triggerEntryId,
             configuration: CONFIGURATION,
             streamOptions: {},
-            retryPolicy: { maxAttempts: this.#options.maxAttempts ?? 1, baseDelayMs: 1000 },
+            retryPolicy: { maxAttempts: this.options.maxAttempts ?? 1, baseDelayMs: 1000 },
             overflowRecoveryUsed: phase.continuation.overflowRecoveryUsed,
           },
           nextAttempt: 1,
@@ -483,11 +385,6 @@ export class History {
     ]);
   }
 
-  /** Overwrites the operation's state, alone. */
-  state(label: string, next: OperationState): this {
-    return this.commit(label, [set("op.state", this.operationId, next)]);
-  }
-
   settle(label: string, message: AssistantMessage, next: RunState): this {
     const { pending } = this;
     return this.commit(label, [
@@ -506,94 +403,9 @@ export class History {
     ]);
   }
 
-  entry(id: string, message: Extract<EntryDraft, { type: "message" }>["message"], terminate?: true): Write {
-    return {
-      kind: "entry",
-      entry: {
-        id,
-        parentId: this.leaf,
-        type: "message",
-        message,
-        ...(terminate === undefined ? {} : { terminate }),
-      },
-    };
-  }
-
-  get leaf(): string | null {
-    return this.model.value("lane.leaf", "main") ?? null;
-  }
-
-  get lane(): LaneState {
-    return present(this.model.value("lane.state", "main"));
-  }
-
-  get operationId(): string {
-    return present(this.lane.currentOperationId);
-  }
-
-  get run(): RunState {
-    const state = present(this.model.value("op.state", this.operationId));
-    if (state.kind !== "run") throw new Error("no run");
-    return state;
-  }
-
-  get generation() {
-    const { phase } = this.run;
-    if (phase.kind !== "assistant") throw new Error("no generation");
-    return phase.generation;
-  }
-
-  get pending() {
-    const { generation } = this;
-    if (generation.status !== "effect_pending") throw new Error("no pending request");
-    return generation;
-  }
-
-  get batch() {
-    const { phase } = this.run;
-    if (phase.kind !== "tools") throw new Error("no batch");
-    return phase.batch;
-  }
-
-  get ownedPending(): readonly string[] {
-    const { inbox, control } = this.run;
-    const drained = control.status === "running" ? [] : [...control.drainedSteer, ...control.drainedFollowUp];
-    return [...inbox.steer, ...inbox.followUp, ...inbox.writes, ...drained];
-  }
-
-  get finalAssistant() {
-    const { latestAssistantEntryId } = this.run;
-    return latestAssistantEntryId === null ? {} : { finalAssistantEntryId: latestAssistantEntryId };
-  }
-
   withCall(index: number, call: ToolCall): RunState {
     const calls = this.batch.calls.map((other, place) => (place === index ? call : other));
     return { ...this.run, phase: { kind: "tools", batch: { ...this.batch, calls } } };
-  }
-
-  /** The session as a store would dump it. */
-  dump(): SessionDump {
-    const { model } = this;
-    const namespaces = ["lane.config", "lane.lastResult", "lane.leaf", "lane.state", "op.meta"] as const;
-    const others = ["op.preparation", "op.state", "op.tool_args", "pending.entry"] as const;
-    return {
-      metadata: { id: "session", createdAt: VIRTUAL_EPOCH_MS, storageVersion: 1 },
-      entries: [...model.entries()],
-      registers: [...namespaces, ...others].flatMap((namespace) =>
-        model.registers(namespace).sort((left, right) => left.seq - right.seq),
-      ),
-      usage: [...model.usageRows()],
-      stats: model.stats,
-    };
-  }
-
-  view(): View {
-    return viewOf(this.dump(), { downtimes: [] });
-  }
-
-  #push(event: TimelineEvent): void {
-    this.events.push(event);
-    this.model.observe(event);
   }
 }
 
@@ -627,46 +439,6 @@ export function twoTools(history = new History()): History {
     .completed();
 }
 
-/** One millionth of a dollar a token, as the scripted world bills. */
-export function usageOf(input: number, output: number): Usage {
-  const usd = (tokens: number) => tokens / 1_000_000;
-  return {
-    ...zeroUsage(),
-    input,
-    output,
-    totalTokens: input + output,
-    cost: { ...zeroUsage().cost, input: usd(input), output: usd(output), total: usd(input + output) },
-  };
-}
-
-export function assistant(stopReason: StopReason, rest: Partial<AssistantMessage>): AssistantMessage {
-  return {
-    role: "assistant",
-    content: [],
-    api: "scripted",
-    provider: "scripted",
-    model: "model",
-    usage: zeroUsage(),
-    stopReason,
-    timestamp: 0,
-    ...rest,
-  };
-}
-
-/** Sets a register. */
-export function set<N extends Extract<Write, { op: "set" }>["namespace"]>(
-  namespace: N,
-  key: string,
-  value: Extract<Write, { op: "set"; namespace: N }>["value"],
-): Write {
-  return { kind: "register", op: "set", namespace, key, value } as Write;
-}
-
-/** Deletes a register. */
-export function drop(namespace: Extract<Write, { op: "delete" }>["namespace"], key: string): Write {
-  return { kind: "register", op: "delete", namespace, key };
-}
-
 function finishing(triggerEntryId: string): RunState["phase"] {
   return {
     kind: "checkpoint",
@@ -677,13 +449,4 @@ function finishing(triggerEntryId: string): RunState["phase"] {
 
 function pick({ sourceIndex, resultEntryId }: ToolCall) {
   return { sourceIndex, resultEntryId };
-}
-
-function present<Value>(value: Value | null | undefined): Value {
-  if (value === null || value === undefined) throw new Error("the history has no such value");
-  return value;
-}
-
-function at<Item>(items: readonly Item[], index: number): Item {
-  return present(items[index]);
 }
