@@ -112,6 +112,19 @@ const wrong: Record<string, readonly [string, () => History]> = {
     "safe call twice in one life",
     () => planned().toolIntent(0, "safe").execute("call_1", "read").execute("call_1", "read"),
   ],
+  "an answer that nobody asked for": ["response without a request", () => pending().settleFinish()],
+  "an answer to the request of an earlier life": [
+    "response without a request",
+    () => pending({ maxAttempts: 2 }).request(0).crash().retryUnknown().intent().settleFinish(),
+  ],
+  "a result of a call that did not run": [
+    "result without an execution",
+    () => planned().toolIntent(0, "safe").toolSettle(0),
+  ],
+  "a result of a call that ran in an earlier life only": [
+    "result without an execution",
+    () => planned().toolIntent(0, "safe").execute("call_1", "read").crash().toolSettle(0),
+  ],
   "a call after a durable cancellation": [
     "tool call after a cancellation",
     () => planned().toolIntent(0, "safe").abort().execute("call_1", "read"),

@@ -12,6 +12,8 @@
  * 4. A `never` call runs at most once, over all lives; a `safe` one at most once in each life.
  * 5. What the intent declares of a tool's replay is what the tool declares.
  * 6. Nothing starts while a cancellation is durable.
+ * And at the moment at which an effect is settled:
+ * 7. A response that is no error follows a request, and a result that is no error an execution, of the same life.
  *
  * Does not check: that an intent is followed by its effect (a crash may fall between), whether a tool that calls itself
  * `safe` is (`replay-check` measures that), and hooks, which are idempotent by contract.
@@ -19,9 +21,9 @@
 
 import type { BillRow, EffectRow, Scenario } from "../faults/index.ts";
 import { canonicalJson } from "../foundation/index.ts";
-import type { OperationState, ToolCall, ToolCallContent } from "../model/index.ts";
+import type { EntryDraft, OperationState, ToolCall, ToolCallContent } from "../model/index.ts";
 import type { HarnessCheck, HarnessCheckRun, ObservedCommit, OtherEvent, Report } from "./harness-check.ts";
-import { assistantIn, callsIn, decisionOf } from "./rows/site.ts";
+import { assistantIn, callsIn, decisionOf, toolResultIn } from "./rows/site.ts";
 import { toolArgsKey } from "./rows/tools.ts";
 import { type StoreModel, summaryAttemptId } from "./store-model.ts";
 
@@ -52,6 +54,7 @@ class EffectSafetyRun implements HarnessCheckRun {
 
   before({ writes }: ObservedCommit, model: StoreModel, report: Report): void {
     for (const write of writes) {
+      if (write.kind === "entry") this.#checkOrigin(write.entry, model, report);
       if (write.kind !== "register" || write.op !== "set" || write.namespace !== "op.state") continue;
       this.#checkDeclarations(write.value, model, report);
     }
@@ -129,6 +132,26 @@ class EffectSafetyRun implements HarnessCheckRun {
     }
   }
 
+  /** What is settled as real must have happened. Only reserved ids are asked: other entries are not effects. */
+  #checkOrigin(entry: EntryDraft, model: StoreModel, report: Report): void {
+    const stopReason = assistantIn(entry)?.stopReason;
+    const isAnswer = stopReason !== undefined && stopReason !== "error" && stopReason !== "aborted";
+    if (isAnswer && isPendingRequest(entry.id, model) && !this.#requests.has(entry.id)) {
+      report(
+        "response without a request",
+        `response ${entry.id} is settled as ${stopReason}, and was never asked for`,
+      );
+    }
+    const result = toolResultIn(entry);
+    if (result === undefined || result.isError) return;
+    if (this.#executions.get(entry.id)?.life !== model.life) {
+      report(
+        "result without an execution",
+        `result ${entry.id} of ${result.toolName} is settled as real, and the call did not run in this life`,
+      );
+    }
+  }
+
   #isNever(call: ToolCall, tool: string): boolean {
     return (call.status === "effect_pending" && call.replay === "never") || this.#declared(tool) === "never";
   }
@@ -188,6 +211,13 @@ function requestIntents(state: OperationState): readonly RequestIntent[] {
   // One attempt makes one or two nested requests (spec §3.2).
   const maxRequests = context.retryPolicy.maxAttempts * 2;
   return [{ id: request.usageId, lifeId, stepId: decision.taskId, maxRequests, isCancelled }];
+}
+
+/** Whether an id is the response of a request that an open operation is waiting for. */
+function isPendingRequest(id: string, model: StoreModel): boolean {
+  return model
+    .registers("op.state")
+    .some(({ value }) => requestIntents(value).some((intent) => intent.id === id));
 }
 
 interface CallIntent {

@@ -31,14 +31,15 @@ import {
 } from "../model/index.ts";
 import type { SessionDump, SessionStats } from "../storage/index.ts";
 import { harnessCommitOf } from "./harness-commit.ts";
+import { SharedMap } from "./shared-map.ts";
 
 /** See the module header. */
 export class StoreModel {
-  readonly #registers = new Map<string, Shared<Register>>();
-  #entries = new Shared<Entry>();
-  #usage = new Shared<UsageRow>();
+  readonly #registers = new Map<string, SharedMap<Register>>();
+  #entries = new SharedMap<Entry>();
+  #usage = new SharedMap<UsageRow>();
   /** Reserved id of a pending effect → the life whose commit made the intent durable. */
-  #intents = new Shared<number>();
+  #intents = new SharedMap<number>();
   #executedCalls: ReadonlySet<string> = new Set();
   #stats: SessionStats = { messageCount: 0, usage: zeroUsage() };
   #life = 0;
@@ -213,7 +214,7 @@ export class StoreModel {
   #set(register: Register): void {
     let namespace = this.#registers.get(register.namespace);
     if (namespace === undefined) {
-      namespace = new Shared();
+      namespace = new SharedMap();
       this.#registers.set(register.namespace, namespace);
     }
     namespace.set(register.key, register);
@@ -265,49 +266,4 @@ type Structural = Extract<OperationState, { kind: "compaction" }>["structural"];
 function summaryAttempt(structural: Structural): string[] {
   if (structural.status !== "generating" || structural.generation.status !== "effect_pending") return [];
   return [summaryAttemptId(structural.taskId, structural.generation.attempt)];
-}
-
-/** A map that two owners share until one of them writes. */
-class Shared<Value> {
-  #map: Map<string, Value>;
-  #isShared = false;
-
-  constructor(map = new Map<string, Value>()) {
-    this.#map = map;
-  }
-
-  fork(): Shared<Value> {
-    this.#isShared = true;
-    const copy = new Shared(this.#map);
-    copy.#isShared = true;
-    return copy;
-  }
-
-  get(key: string): Value | undefined {
-    return this.#map.get(key);
-  }
-
-  has(key: string): boolean {
-    return this.#map.has(key);
-  }
-
-  values(): IterableIterator<Value> {
-    return this.#map.values();
-  }
-
-  set(key: string, value: Value): void {
-    this.#own().set(key, value);
-  }
-
-  delete(key: string): void {
-    if (this.#map.has(key)) this.#own().delete(key);
-  }
-
-  #own(): Map<string, Value> {
-    if (this.#isShared) {
-      this.#map = new Map(this.#map);
-      this.#isShared = false;
-    }
-    return this.#map;
-  }
 }

@@ -12,35 +12,16 @@
 
 import type { Scenario } from "../../faults/index.ts";
 import {
-  addUsage,
   type NormalizedRetryPolicy,
   normalizeRetryPolicy,
   type OperationState,
   type RunState,
   type ToolBatch,
-  zeroUsage,
 } from "../../model/index.ts";
 import { isOverflowMessage, isRetryableMessage } from "../rows/error-text.ts";
-import {
-  ANY_OPTIONAL,
-  ANY_TEXT,
-  Library,
-  type LibraryReply,
-  type LibraryResult,
-  plannedCalls,
-  syntheticResponse,
-  syntheticResult,
-  TurnCount,
-} from "./library.ts";
-import {
-  callsOf,
-  NotCovered,
-  openOperation,
-  type ParsedEntry,
-  type ParsedRegister,
-  type ParsedUsage,
-  type ParsedView,
-} from "./parsed-view.ts";
+import { ANY_ERROR, ExpectedSession, type Outcome } from "./expected-session.ts";
+import { Library, plannedCalls, syntheticResponse, syntheticResult, TurnCount } from "./library.ts";
+import { callsOf, NotCovered, openOperation, type ParsedEntry, type ParsedView } from "./parsed-view.ts";
 
 /** What the conversation must become, and what the policy table demanded on the way. */
 export interface Continued {
@@ -55,11 +36,6 @@ export function continueFrom(scenario: Scenario, atCut: ParsedView, uninterrupte
   return continuation.done();
 }
 
-type Outcome =
-  | { readonly outcome: "completed"; readonly runCompletion: "assistant" | "terminated_tools" }
-  | { readonly outcome: "failed"; readonly error: unknown }
-  | { readonly outcome: "aborted" };
-
 /** What follows in a run. */
 type Next =
   | { readonly kind: "generate"; readonly attempt: number; readonly policy: NormalizedRetryPolicy }
@@ -68,56 +44,36 @@ type Next =
 class Continuation {
   readonly #scenario: Scenario;
   readonly #atCut: ParsedView;
-  readonly #uninterrupted: ParsedView;
   readonly #library: Library;
-  readonly #entries: ParsedEntry[];
-  readonly #usage: ParsedUsage[];
+  readonly #session: ExpectedSession;
   readonly #demands: string[] = [];
-  #lastResult: unknown;
-  #nowMs: number;
-  #idCount = 0;
-  /** The newest settled response of the run. */
-  #latestAssistantId: string | undefined;
 
   constructor(scenario: Scenario, atCut: ParsedView, uninterrupted: ParsedView) {
     this.#scenario = scenario;
     this.#atCut = atCut;
-    this.#uninterrupted = uninterrupted;
     this.#library = new Library(scenario, uninterrupted.entries);
-    this.#entries = [...atCut.entries];
-    this.#usage = [...atCut.usage];
-    this.#lastResult = registerOf(atCut, "lane.lastResult");
-    // The uninterrupted run went through the state of the cut, and placed its next entry without waiting.
-    this.#nowMs = (uninterrupted.entries[atCut.entries.length] ?? atCut.entries.at(-1))?.timestamp ?? 0;
+    this.#session = new ExpectedSession(atCut, uninterrupted);
   }
 
   run(): void {
     const open = openOperation(this.#atCut);
     if (open !== undefined) this.#follow(this.#resume(open.state));
-    const given = this.#entries.filter(({ message }) => message?.role === "user").length;
-    for (const { call, text } of this.#scenario.stimuli.slice(given)) {
+    for (const { call, text } of this.#scenario.stimuli.slice(this.#session.promptCount)) {
       if (call !== "prompt") throw new NotCovered(`the stimulus ${String(call)}`);
-      this.#follow(this.#prompt(text));
+      this.#session.prompt(text);
+      this.#follow(this.#afresh());
     }
   }
 
   done(): Continued {
-    const messageCount = this.#entries.filter(({ type }) => type === "message").length;
-    const usage = this.#usage.reduce((sum, row) => addUsage(sum, row.usage), zeroUsage());
-    const view = {
-      entries: this.#entries,
-      metadata: this.#atCut.metadata,
-      registers: this.#registers(),
-      stats: { messageCount, usage },
-      usage: this.#usage,
-    };
-    return { view, demands: this.#demands };
+    return { view: this.#session.view(), demands: this.#demands };
   }
 
   #follow(first: Next): void {
     let next = first;
     while (next.kind === "generate") next = this.#generate(next.attempt, next.policy);
-    this.#end(next);
+    const { kind: _kind, ...outcome } = next;
+    this.#session.end(outcome);
   }
 
   /** Applies the policy to what was pending. */
@@ -126,7 +82,7 @@ class Continuation {
     const { inbox, phase, control } = state;
     if (inbox.steer.length + inbox.followUp.length + inbox.writes.length > 0)
       throw new NotCovered("queued input");
-    this.#latestAssistantId = state.latestAssistantEntryId ?? undefined;
+    this.#session.latestAssistantId = state.latestAssistantEntryId ?? undefined;
     const isCancelled = control.status === "cancel_requested";
     switch (phase.kind) {
       case "checkpoint":
@@ -161,13 +117,13 @@ class Continuation {
       case "retry_wait":
         if (isCancelled) return ABORTED;
         // The view at the cut was read with the downtime of this cut, so this is when the wait is over for the reader.
-        this.#nowMs = generation.notBefore;
+        this.#session.nowMs = generation.notBefore;
         return { kind: "generate", attempt: generation.nextAttempt, policy: retryPolicy };
       case "effect_pending": {
         const { attempt } = generation;
         if (isCancelled) {
           this.#demand("generation pending, cancelled: synthetic aborted under R");
-          this.#settle(syntheticResponse("aborted", configuration.model));
+          this.#session.settle(syntheticResponse("aborted", configuration.model));
           return ABORTED;
         }
         if (attempt < retryPolicy.maxAttempts) {
@@ -175,22 +131,24 @@ class Continuation {
           return { kind: "generate", attempt: attempt + 1, policy: retryPolicy };
         }
         this.#demand("generation pending at the cap: synthetic error under R, the run fails");
-        this.#settle(syntheticResponse("error", configuration.model));
+        this.#session.settle(syntheticResponse("error", configuration.model));
         return { kind: "end", outcome: "failed", error: ANY_ERROR };
       }
     }
   }
 
   #resumeBatch(batch: ToolBatch, isCancelled: boolean): Next {
-    const at = this.#entries.findIndex(({ id }) => id === batch.assistantEntryId);
-    const calls = callsOf(this.#entries[at]?.message);
-    const turn = turnOf(this.#entries.slice(0, at));
+    const at = this.#session.entries.findIndex(({ id }) => id === batch.assistantEntryId);
+    const calls = callsOf(this.#session.entries[at]?.message);
+    const turn = turnOf(this.#session.entries.slice(0, at));
     const terminations = batch.calls.map((call, index) => {
       const source = calls[index];
       if (source === undefined) throw new NotCovered("a batch with more calls than its response");
       if (call.status === "completed") return call.terminate;
       if (call.status === "planned") {
-        return this.#place(isCancelled ? syntheticResult(source) : this.#library.result(turn, source));
+        return this.#session.place(
+          isCancelled ? syntheticResult(source) : this.#library.result(turn, source),
+        );
       }
       const declared = this.#scenario.tools.find(({ name }) => name === source.name)?.replay;
       const isRunAgain = call.replay === "safe" && declared === "safe" && !isCancelled;
@@ -199,38 +157,29 @@ class Continuation {
           ? `safe call pending: ${source.name} is run again with the stored arguments`
           : `call pending: ${source.name} gets an interrupted result`,
       );
-      return this.#place(isRunAgain ? this.#library.result(turn, source) : syntheticResult(source));
+      return this.#session.place(isRunAgain ? this.#library.result(turn, source) : syntheticResult(source));
     });
     return this.#leaveBatch(terminations, isCancelled);
-  }
-
-  #prompt(text: string): Next {
-    const known = this.#uninterrupted.entries.filter(({ message }) => message?.role === "user");
-    const given = this.#entries.filter(({ message }) => message?.role === "user").length;
-    const message = known[given]?.message ?? { role: "user", content: text };
-    this.#latestAssistantId = undefined;
-    this.#append({ ...message, timestamp: this.#nowMs });
-    return this.#afresh();
   }
 
   /** One attempt: its answer is settled, and says what follows. */
   #generate(attempt: number, policy: NormalizedRetryPolicy): Next {
     const count = new TurnCount();
-    for (const entry of this.#entries) count.take(entry);
+    for (const entry of this.#session.entries) count.take(entry);
     const reply = this.#library.reply(count.turn, count.ask);
     const { stopReason, errorMessage } = reply;
     if (isOverflowMessage(errorMessage)) throw new NotCovered("an overflow");
-    this.#settle(reply);
+    this.#session.settle(reply);
     if (stopReason === "error") {
       if (attempt >= policy.maxAttempts || !isRetryableMessage(errorMessage)) {
-        return { kind: "end", outcome: "failed", error: this.#failure(errorMessage) };
+        return { kind: "end", outcome: "failed", error: this.#session.failure(errorMessage) };
       }
-      this.#nowMs += policy.baseDelayMs * 2 ** (attempt - 1);
+      this.#session.nowMs += policy.baseDelayMs * 2 ** (attempt - 1);
       return { kind: "generate", attempt: attempt + 1, policy };
     }
     const calls = plannedCalls(reply);
     if (calls.length === 0) return { kind: "end", outcome: "completed", runCompletion: "assistant" };
-    const terminations = calls.map((call) => this.#place(this.#library.result(count.turn, call)));
+    const terminations = calls.map((call) => this.#session.place(this.#library.result(count.turn, call)));
     return this.#leaveBatch(terminations, false);
   }
 
@@ -242,76 +191,9 @@ class Continuation {
     return this.#afresh();
   }
 
-  #settle({ message, usage }: LibraryReply): void {
-    const entryId = this.#append({ ...message, timestamp: this.#nowMs });
-    this.#latestAssistantId = entryId;
-    this.#usage.push({ adjustment: false, entryId, id: this.#newId(), usage });
-  }
-
-  /** Places the result of a call; answers whether it asks for the end of the run. */
-  #place({ message, usage, terminate }: LibraryResult): boolean {
-    const entryId = this.#append({ ...message, timestamp: this.#nowMs }, terminate);
-    if (usage !== undefined) this.#usage.push({ adjustment: false, entryId, id: this.#newId(), usage });
-    return terminate;
-  }
-
-  #append(message: NonNullable<ParsedEntry["message"]>, terminate = false): string {
-    const id = this.#newId();
-    const parentId = this.#leaf();
-    this.#entries.push({
-      id,
-      parentId,
-      timestamp: this.#nowMs,
-      type: "message",
-      message,
-      ...(terminate ? { terminate } : {}),
-    });
-    return id;
-  }
-
   /** A new generation, under the policy that the application gives. */
   #afresh(): Next {
     return { kind: "generate", attempt: 1, policy: this.#policy() };
-  }
-
-  #end({ kind: _kind, ...outcome }: Extract<Next, { kind: "end" }>): void {
-    const isFinal = outcome.outcome !== "completed" || outcome.runCompletion === "assistant";
-    this.#lastResult = {
-      operationId: this.#newId(),
-      kind: "run",
-      leafId: this.#leaf(),
-      ...outcome,
-      ...(isFinal && this.#latestAssistantId !== undefined
-        ? { finalAssistantEntryId: this.#latestAssistantId }
-        : {}),
-    };
-  }
-
-  /** The stored error of a failure that the uninterrupted run had too; else its form. */
-  #failure(errorMessage: string | undefined): unknown {
-    const result = registerOf(this.#uninterrupted, "lane.lastResult") as
-      | { error?: { message?: unknown } }
-      | undefined;
-    const isSame = errorMessage !== undefined && result?.error?.message === errorMessage;
-    return isSame ? result.error : ANY_ERROR;
-  }
-
-  #registers(): readonly ParsedRegister[] {
-    const finished: Record<string, unknown> = {
-      "lane.config": registerOf(this.#atCut, "lane.config") ?? registerOf(this.#uninterrupted, "lane.config"),
-      "lane.lastResult": this.#lastResult,
-      "lane.leaf": this.#leaf(),
-      "lane.state": { currentOperationId: null, pendingNextRun: [] },
-    };
-    const lane = Object.entries(finished).flatMap(([namespace, value]) =>
-      value === undefined ? [] : [{ key: MAIN, namespace, value }],
-    );
-    const facts = this.#atCut.registers.filter(({ namespace }) => namespace.startsWith("fact."));
-    return [...facts, ...lane];
-  }
-
-  #leaf(): string | null {
-    return this.#entries.at(-1)?.id ?? null;
   }
 
   #policy(): NormalizedRetryPolicy {
@@ -323,21 +205,9 @@ class Continuation {
   #demand(what: string): void {
     this.#demands.push(`§4.5 ${what}`);
   }
-
-  /** An id that no view has: the text is renamed in the end. */
-  #newId(): string {
-    return `<id${FIRST_NEW_ID + this.#idCount++}>`;
-  }
 }
 
 const ABORTED: Next = { kind: "end", outcome: "aborted" };
-const MAIN = "main";
-const FIRST_NEW_ID = 1_000_000;
-const ANY_ERROR = { code: ANY_TEXT, message: ANY_TEXT, details: ANY_OPTIONAL };
-
-function registerOf(view: ParsedView, wanted: string): unknown {
-  return view.registers.find(({ namespace, key }) => namespace === wanted && key === MAIN)?.value;
-}
 
 function turnOf(entries: readonly ParsedEntry[]): number {
   const count = new TurnCount();

@@ -1,0 +1,44 @@
+/** A map that two owners share until one of them writes: forking it costs the same for any size. */
+export class SharedMap<Value> {
+  #map: Map<string, Value>;
+  #isShared = false;
+
+  constructor(map = new Map<string, Value>()) {
+    this.#map = map;
+  }
+
+  fork(): SharedMap<Value> {
+    this.#isShared = true;
+    const copy = new SharedMap(this.#map);
+    copy.#isShared = true;
+    return copy;
+  }
+
+  get(key: string): Value | undefined {
+    return this.#map.get(key);
+  }
+
+  has(key: string): boolean {
+    return this.#map.has(key);
+  }
+
+  values(): IterableIterator<Value> {
+    return this.#map.values();
+  }
+
+  set(key: string, value: Value): void {
+    this.#own().set(key, value);
+  }
+
+  delete(key: string): void {
+    if (this.#map.has(key)) this.#own().delete(key);
+  }
+
+  #own(): Map<string, Value> {
+    if (this.#isShared) {
+      this.#map = new Map(this.#map);
+      this.#isShared = false;
+    }
+    return this.#map;
+  }
+}
