@@ -12,6 +12,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import type { Readable, Writable } from "node:stream";
 import type { ChildProgram } from "./bundle.ts";
+import { Once } from "./once.ts";
 import { ANNOUNCE_DESCRIPTOR, type Announcement, type Batch } from "./protocol.ts";
 
 /** How a child came to its end. */
@@ -31,9 +32,7 @@ const alive = new Set<ChildProcess>();
 export class Child {
   readonly ended: Promise<ChildEnd>;
   readonly #process: ChildProcess;
-  #listener: ((announcement: Announcement) => void) | undefined;
-  /** Heard before anyone listened. */
-  readonly #heard: Announcement[] = [];
+  readonly #heard: Record<Announcement, Once> = { ready: new Once(), all: new Once() };
   #lastWords = "";
   #isOver = false;
 
@@ -51,7 +50,9 @@ export class Child {
     announcements.setEncoding("utf8");
     announcements.on(
       "data",
-      lines((line) => this.#hear(JSON.parse(line) as Announcement)),
+      lines((line) => {
+        if (line === "ready" || line === "all") this.#heard[line].happen();
+      }),
     );
     this.ended = new Promise((resolve) => {
       const end = (code: number | null, signal: NodeJS.Signals | null) => {
@@ -73,10 +74,14 @@ export class Child {
     return this.#isOver;
   }
 
-  /** Hears every announcement, those made before too, in order. */
-  listen(listener: (announcement: Announcement) => void): void {
-    this.#listener = listener;
-    for (const announcement of this.#heard.splice(0)) listener(announcement);
+  /** The program is loaded; perhaps it never is. */
+  get ready(): Once {
+    return this.#heard.ready;
+  }
+
+  /** Every session of the batch is noted. */
+  get all(): Once {
+    return this.#heard.all;
   }
 
   /** Gives the child its batch. */
@@ -87,11 +92,6 @@ export class Child {
   /** Kills it from outside, at once. False if it was dead already. */
   kill(): boolean {
     return this.#process.kill("SIGKILL");
-  }
-
-  #hear(announcement: Announcement): void {
-    if (this.#listener === undefined) this.#heard.push(announcement);
-    else this.#listener(announcement);
   }
 
   #keep(words: string): void {

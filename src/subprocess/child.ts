@@ -4,11 +4,11 @@
  * Sessions are walked one after another, so that a session that takes the process down is the first one that was not
  * announced: the parent needs no guess. A child never ends by itself, except when its parent is gone.
  */
-import { writeSync } from "node:fs";
+import { openSync, writeSync } from "node:fs";
 import { type Clock, RealClock } from "../foundation/index.ts";
 import type { Subject } from "../subject/index.ts";
 import { type Parked, park } from "./park.ts";
-import { ANNOUNCE_DESCRIPTOR, type Announcement, type Batch, type Doubt } from "./protocol.ts";
+import { ANNOUNCE_DESCRIPTOR, type Announcement, type Batch, type Doubt, type Note } from "./protocol.ts";
 import { Provisioner } from "./provision.ts";
 
 /** How a child finds the subjects that it is asked for. */
@@ -22,15 +22,16 @@ export interface ProgramHooks {
 
 /** Runs the child over the process's own pipes. Never settles: see the module header. */
 export async function runChild(subjects: SubjectRegistry, hooks: ProgramHooks): Promise<never> {
-  announce({ kind: "ready" });
+  announce("ready");
   const parked = await parkAll(await firstLine(process.stdin), subjects, new RealClock());
   hooks.warmed();
-  announce({ kind: "all" });
+  announce("all");
   return new Promise(() => parked);
 }
 
 async function parkAll(line: string, subjects: SubjectRegistry, clock: Clock): Promise<readonly Parked[]> {
-  const { scenarios, sessions, walkLimitMs } = JSON.parse(line) as Batch;
+  const { scenarios, sessions, notesPath, walkLimitMs } = JSON.parse(line) as Batch;
+  const notes = openSync(notesPath, "a");
   const provisioner = new Provisioner();
   const all: Parked[] = [];
   for (const [session, { subject: id, scenario: place, seed, cut, folder }] of sessions.entries()) {
@@ -41,10 +42,10 @@ async function parkAll(line: string, subjects: SubjectRegistry, clock: Clock): P
         ? { signature: "unknown-subject", message: `the child program knows no subject ${id}` }
         : await parkOne({ subject, provisioner, scenario, seed, cut, folder }, clock, walkLimitMs);
     if ("signature" in outcome) {
-      announce({ kind: "unreached", session, doubt: outcome });
+      note(notes, { kind: "unreached", session, doubt: outcome });
     } else {
       all.push(outcome);
-      announce({ kind: "parked", session });
+      note(notes, { kind: "parked", session });
     }
   }
   return all;
@@ -59,8 +60,12 @@ async function parkOne(...[session, clock, limitMs]: Parameters<typeof park>): P
   }
 }
 
+function note(notes: number, noted: Note): void {
+  writeSync(notes, `${JSON.stringify(noted)}\n`);
+}
+
 function announce(announcement: Announcement): void {
-  writeSync(ANNOUNCE_DESCRIPTOR, `${JSON.stringify(announcement)}\n`);
+  writeSync(ANNOUNCE_DESCRIPTOR, `${announcement}\n`);
 }
 
 /** The first line of a stream, which goes on being read: its end is the end of the process. */

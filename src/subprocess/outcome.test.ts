@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { Scenario } from "../faults/index.ts";
-import { outcomesOf, type SessionAnnouncement, type Talk } from "./outcome.ts";
+import { outcomesOf, type Talk } from "./outcome.ts";
+import type { Note } from "./protocol.ts";
 
 const scenario: Scenario = { name: "s", title: "s", settings: {}, tools: [], turns: [], stimuli: [] };
 const batch = ["a", "b", "c"].map((folder) => ({
@@ -12,17 +13,13 @@ const batch = ["a", "b", "c"].map((folder) => ({
 }));
 const killed = { code: null, signal: "SIGKILL" as const, lastWords: "" };
 const exited = { code: 7, signal: null, lastWords: "out of ideas\n" };
-const parked = (session: number): SessionAnnouncement => ({ kind: "parked", session });
-const unreached = (session: number): SessionAnnouncement => ({
+const parked = (session: number): Note => ({ kind: "parked", session });
+const unreached = (session: number): Note => ({
   kind: "unreached",
   session,
   doubt: { signature: "unreached", message: "m" },
 });
-const talk = (ended: Talk["ended"], announced: SessionAnnouncement[], isReady = true): Talk => ({
-  ended,
-  isReady,
-  announced,
-});
+const talk = (ended: Talk["ended"], notes: Note[], isReady = true): Talk => ({ ended, isReady, notes });
 
 /** `a:killed`, `b:child-died`, `c:again`. */
 function summary({ outcomes, again }: ReturnType<typeof outcomesOf>): string[] {

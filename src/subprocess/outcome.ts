@@ -3,7 +3,7 @@
  * processes. Holds the pool's invariants 1 and 2.
  */
 import type { ChildEnd } from "./child-handle.ts";
-import type { Announcement, Doubt, KillRequest } from "./protocol.ts";
+import type { Doubt, KillRequest, Note } from "./protocol.ts";
 
 /** What became of one request. */
 export type KillOutcome =
@@ -11,15 +11,12 @@ export type KillOutcome =
   | { readonly kind: "killed"; readonly request: KillRequest }
   | { readonly kind: "inconclusive"; readonly request: KillRequest; readonly doubt: Doubt };
 
-/** A child's word on one session. */
-export type SessionAnnouncement = Extract<Announcement, { session: number }>;
-
-/** What a child said until it was over. */
+/** What a child said and noted until it was over. */
 export interface Talk {
-  /** It announced everything; it died before; or it said nothing for too long. */
+  /** It announced that all are noted; it died before; or it did nothing for too long. */
   readonly ended: "announced" | "died" | "silent";
   readonly isReady: boolean;
-  readonly announced: readonly SessionAnnouncement[];
+  readonly notes: readonly Note[];
 }
 
 /**
@@ -32,8 +29,8 @@ export function outcomesOf(
   end: ChildEnd,
   byOurHand: boolean,
 ): { outcomes: readonly KillOutcome[]; again: readonly KillRequest[] } {
-  const said = new Map(talk.announced.map((announcement) => [announcement.session, announcement]));
-  const culprit = batch.findIndex((_, session) => !said.has(session));
+  const notes = new Map(talk.notes.map((note) => [note.session, note]));
+  const culprit = batch.findIndex((_, session) => !notes.has(session));
   if (!talk.isReady || (culprit < 0 && !byOurHand)) {
     const doubt = talk.isReady
       ? { signature: "child-died", message: `the child died before it was killed; ${describe(end)}` }
@@ -43,9 +40,9 @@ export function outcomesOf(
   const outcomes: KillOutcome[] = [];
   const again: KillRequest[] = [];
   for (const [session, request] of batch.entries()) {
-    const word = said.get(session);
-    if (word?.kind === "unreached") outcomes.push({ kind: "inconclusive", request, doubt: word.doubt });
-    else if (word?.kind === "parked" && byOurHand) outcomes.push({ kind: "killed", request });
+    const note = notes.get(session);
+    if (note?.kind === "unreached") outcomes.push({ kind: "inconclusive", request, doubt: note.doubt });
+    else if (note?.kind === "parked" && byOurHand) outcomes.push({ kind: "killed", request });
     else if (session === culprit) outcomes.push({ kind: "inconclusive", request, doubt: spoilt(talk, end) });
     else again.push(request);
   }

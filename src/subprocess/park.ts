@@ -25,6 +25,7 @@ import {
 } from "../faults/index.ts";
 import { type Clock, VirtualClock } from "../foundation/index.ts";
 import type { Incarnation, Subject } from "../subject/index.ts";
+import { Once } from "./once.ts";
 import { type Doubt, diskFolderOf, ledgerPathOf } from "./protocol.ts";
 import type { Provisioner } from "./provision.ts";
 
@@ -49,7 +50,7 @@ export async function park(session: Session, clock: Clock, limitMs: number): Pro
   const { subject, scenario, seed, cut, folder } = session;
   const disk = await session.provisioner.provision(subject, seed, diskFolderOf(folder));
   const world = new World(scenario, new VirtualClock(), new FileLedger(ledgerPathOf(folder)));
-  const there = new Signal();
+  const there = new Once();
   const gate = gateFor(cut, there);
   const mediumStop = mediumStopFor(cut, there);
   const incarnation = subject.boot({
@@ -80,7 +81,7 @@ async function walkTo(
   cut: CutRef,
   gate: Gate,
   incarnation: Incarnation,
-  there: Signal,
+  there: Once,
 ): Promise<Doubt | undefined> {
   const { life } = incarnation;
   for (;;) {
@@ -101,7 +102,7 @@ async function walkTo(
     gate.release(boundary);
     const passed = gate.quiet(life).then(() => cut.position === "after");
     // A crossing that stops halfway never lets the gate come to rest; one that does not stop does.
-    if (await Promise.race([there.given.then(() => true), passed])) return undefined;
+    if (await Promise.race([there.happened.then(() => true), passed])) return undefined;
     return {
       signature: "fault-not-fired",
       message: `${boundaryName(boundary)} was crossed and did not stop at ${cutRefName(cut)}`,
@@ -110,24 +111,24 @@ async function walkTo(
 }
 
 /** The gate of a session: an ordinary one, unless an effect's answer has to be held back. */
-function gateFor(cut: CutRef, there: Signal): Gate {
+function gateFor(cut: CutRef, there: Once): Gate {
   const options = { open: false };
   return cut.position === "inside" && cut.bytesWritten === undefined
     ? new HoldingGate(cut, there, options)
     : new Gate(options);
 }
 
-function mediumStopFor(cut: CutRef, there: Signal): MediumStop | undefined {
+function mediumStopFor(cut: CutRef, there: Once): MediumStop | undefined {
   if (cut.position !== "inside" || cut.bytesWritten === undefined) return undefined;
-  return { at: cut, bytesWritten: cut.bytesWritten, reached: () => there.give() };
+  return { at: cut, bytesWritten: cut.bytesWritten, reached: () => there.happen() };
 }
 
 /** A gate on whose other side one effect happens and is not answered. */
 class HoldingGate extends Gate {
   readonly #cut: CutRef;
-  readonly #there: Signal;
+  readonly #there: Once;
 
-  constructor(cut: CutRef, there: Signal, options: { open: boolean }) {
+  constructor(cut: CutRef, there: Once, options: { open: boolean }) {
     super(options);
     this.#cut = cut;
     this.#there = there;
@@ -149,17 +150,9 @@ class HoldingGate extends Gate {
     } catch {
       // An effect that happens and then fails is held like any other: its failure does not arrive either.
     }
-    this.#there.give();
+    this.#there.happen();
     return new Promise<T>(() => undefined);
   }
-}
-
-/** Something that happens once and can be awaited. */
-class Signal {
-  give: () => void = () => undefined;
-  readonly given: Promise<void> = new Promise((resolve) => {
-    this.give = resolve;
-  });
 }
 
 function isAt({ label, occurrence }: CutRef, boundary: Boundary): boolean {

@@ -6,19 +6,20 @@
  * that was started ahead and waits for work, so that starting costs nobody's time.
  *
  * Invariants.
- * 1. A state counts only if its session had said that it stands at its cut, and the child then died by our signal and
+ * 1. A state counts only if its session was noted to stand at its cut, and the child then died by our signal and
  *    by nothing else. Anything else is inconclusive, with what the child said last.
  * 2. A session that takes its child down, or never ends, costs itself and no other: sessions are walked in order, so
- *    it is the first that was not announced; the others get another child, with clean folders.
+ *    it is the first that was not noted; the others get another child, with clean folders.
  * 3. Every request has exactly one outcome.
  * 4. No child outlives the pool, nor the process that made it.
  */
-import { rmSync } from "node:fs";
+import { existsSync, mkdirSync, rmSync, statSync } from "node:fs";
+import { join } from "node:path";
 import type { Clock } from "../foundation/index.ts";
 import type { ChildProgram } from "./bundle.ts";
 import { Child } from "./child-handle.ts";
-import { type KillOutcome, outcomesOf, type SessionAnnouncement, type Talk } from "./outcome.ts";
-import { batchOf, type KillRequest } from "./protocol.ts";
+import { type KillOutcome, outcomesOf, type Talk } from "./outcome.ts";
+import { batchOf, type KillRequest, readNotes } from "./protocol.ts";
 
 export interface KillPoolOptions {
   readonly program: ChildProgram;
@@ -131,55 +132,51 @@ export class KillPool {
   }
 
   async #run(child: Child, batch: readonly KillRequest[]): Promise<Run> {
-    for (const { folder } of batch) rmSync(folder, { recursive: true, force: true });
-    const talk = await this.#converse(child, batch);
+    const notesPath = this.#prepare(batch);
+    child.send(batchOf(batch, { notesPath, walkLimitMs: this.#walkLimitMs }));
+    const ended = await this.#endOf(child, notesPath);
     const sent = child.kill();
     const end = await child.ended;
     this.#working.delete(child);
     const byOurHand = sent && end.signal === "SIGKILL";
+    const talk = { ended, isReady: child.ready.hasHappened, notes: readNotes(notesPath) };
+    rmSync(notesPath, { force: true });
     const { outcomes, again } = outcomesOf(batch, talk, end, byOurHand);
     if (byOurHand) this.#killCount++;
     this.#stateCount += outcomes.filter((outcome) => outcome.kind === "killed").length;
     return { child, outcomes, again };
   }
 
-  /** Until the child has announced everything, has died, or has been silent for too long. */
-  #converse(child: Child, batch: readonly KillRequest[]): Promise<Talk> {
-    return new Promise((resolve) => {
-      const announced: SessionAnnouncement[] = [];
-      const over = new AbortController();
-      let heardCount = 0;
-      let hearFirst: () => void = () => undefined;
-      const first = new Promise<void>((heard) => {
-        hearFirst = heard;
-      });
-      const finish = (ended: Talk["ended"]) => {
-        over.abort();
-        resolve({ ended, isReady: heardCount > 0, announced });
-      };
-      void child.ended.then(() => finish("died"));
-      child.listen((announcement) => {
-        heardCount++;
-        hearFirst();
-        if (announcement.kind === "all") finish("announced");
-        else if (announcement.kind !== "ready") announced.push(announcement);
-      });
-      void this.#silence(first, () => heardCount, over.signal).then(
-        (isSilent) => isSilent && finish("silent"),
-      );
-      child.send(batchOf(batch, this.#walkLimitMs));
-    });
+  /** Makes room for the sessions of a batch. Returns where they are noted: beside the first one's disk. */
+  #prepare(batch: readonly KillRequest[]): string {
+    for (const { folder } of batch) {
+      if (existsSync(folder)) rmSync(folder, { recursive: true });
+      mkdirSync(folder, { recursive: true });
+    }
+    return join(batch[0]?.folder ?? "", "notes.jsonl");
   }
 
-  /** Whether nothing was heard for the limit; false once it does not matter any more. */
-  async #silence(first: Promise<void>, heardCount: () => number, over: AbortSignal): Promise<boolean> {
-    await Promise.race([first, this.#clock.sleep(START_LIMIT_MS, over)]);
-    for (let before = 0; heardCount() > before; ) {
-      before = heardCount();
+  /** Until the child has announced everything, has died, or has done nothing for too long. */
+  async #endOf(child: Child, notesPath: string): Promise<Talk["ended"]> {
+    const over = new AbortController();
+    const ended = await Promise.race([
+      child.all.happened.then(() => "announced" as const),
+      child.ended.then(() => "died" as const),
+      this.#silence(child, notesPath, over.signal),
+    ]);
+    over.abort();
+    return ended;
+  }
+
+  /** Resolves when the child does not get ready, or makes no more notes; at the latest when it is over. */
+  async #silence(child: Child, notesPath: string, over: AbortSignal): Promise<"silent"> {
+    await Promise.race([child.ready.happened, this.#clock.sleep(START_LIMIT_MS, over)]);
+    for (let before = -1, now = 0; child.ready.hasHappened && now > before && !over.aborted; ) {
+      before = now;
       await this.#clock.sleep(this.#silenceLimitMs, over);
-      if (over.aborted) return false;
+      now = statSync(notesPath, { throwIfNoEntry: false })?.size ?? 0;
     }
-    return !over.aborted;
+    return "silent";
   }
 }
 

@@ -2,12 +2,17 @@
  * What the parent and a child say to each other.
  *
  * Parent to child, on standard input: one line of JSON, a {@link Batch}; then the pipe stays open, and its end tells
- * the child that nobody is left to kill it. Child to parent, on descriptor {@link ANNOUNCE_DESCRIPTOR}: one line of
- * JSON for each {@link Announcement}. Standard output and error belong to the subject, and are kept for reports.
+ * the child that nobody is left to kill it. Child to parent, on descriptor {@link ANNOUNCE_DESCRIPTOR}: `ready` when the
+ * program is loaded, `all` when every session has been noted. Standard output and error belong to the subject, and are
+ * kept for reports.
+ *
+ * Each session is noted in a file, one line of JSON for each {@link Note}, in order: a note survives whatever becomes of
+ * its child, and does not wake the parent, which on a machine of few cores would stop the child to listen.
  *
  * A folder of one session, made by the parent: the subject's disk is in `disk/`, the world's rows are in
  * `world.jsonl`. That is all that outlives the kill.
  */
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { CutRef, Scenario } from "../faults/index.ts";
 
@@ -29,20 +34,21 @@ export interface KillRequest {
 export interface Batch {
   readonly scenarios: readonly Scenario[];
   readonly sessions: readonly (Omit<KillRequest, "scenario"> & { readonly scenario: number })[];
+  /** Where the child notes what became of each session. */
+  readonly notesPath: string;
   /** Host milliseconds that one session may take to reach its boundary. */
   readonly walkLimitMs: number;
 }
 
-/** What a child says, in order: ready; each session, as `session` counts from 0; all. */
-export type Announcement =
-  /** The program is loaded and waits for a batch. */
-  | { readonly kind: "ready" }
-  /** The session stands at its cut. */
+/** What a child says, in this order. */
+export type Announcement = "ready" | "all";
+
+/** What became of one session; `session` is its place in the batch. */
+export type Note =
+  /** It stands at its cut. */
   | { readonly kind: "parked"; readonly session: number }
-  /** The session did not get there. */
-  | { readonly kind: "unreached"; readonly session: number; readonly doubt: Doubt }
-  /** Every session was announced: time to die. */
-  | { readonly kind: "all" };
+  /** It did not get there. */
+  | { readonly kind: "unreached"; readonly session: number; readonly doubt: Doubt };
 
 /** Why nothing can be said about a kill. `signature` holds no ids, offsets or run names. */
 export interface Doubt {
@@ -61,8 +67,20 @@ export function ledgerPathOf(folder: string): string {
 }
 
 /** The batch of some requests. */
-export function batchOf(requests: readonly KillRequest[], walkLimitMs: number): Batch {
+export function batchOf(
+  requests: readonly KillRequest[],
+  options: Pick<Batch, "notesPath" | "walkLimitMs">,
+): Batch {
   const scenarios = [...new Set(requests.map((request) => request.scenario))];
   const sessions = requests.map((request) => ({ ...request, scenario: scenarios.indexOf(request.scenario) }));
-  return { scenarios, sessions, walkLimitMs };
+  return { scenarios, sessions, ...options };
+}
+
+/** The notes in a file; a last one that its child did not finish is none. */
+export function readNotes(path: string): readonly Note[] {
+  if (!existsSync(path)) return [];
+  return readFileSync(path, "utf8")
+    .split("\n")
+    .slice(0, -1)
+    .map((line) => JSON.parse(line) as Note);
 }
