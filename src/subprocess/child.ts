@@ -2,7 +2,7 @@
  * The child: takes one batch, parks every session at its own boundary, says so, and waits for death.
  *
  * Sessions are walked one after another, so that a session that takes the process down is the first one that was not
- * announced: the parent needs no guess. A child never ends by itself, except when its parent is gone.
+ * noted: the parent needs no guess. A child never ends by itself, except when its parent is gone.
  */
 import { openSync, writeSync } from "node:fs";
 import { type Clock, RealClock } from "../foundation/index.ts";
