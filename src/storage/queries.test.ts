@@ -18,7 +18,7 @@ import { Tables } from "./tables.ts";
 function tablesOf(tree: readonly { parent: number; type: EntryType }[]): Tables {
   const tables = new Tables();
   tree.forEach(({ parent, type }, index) => {
-    const parentId = index === 0 || parent < 0 ? null : `e_${parent % index}`;
+    const parentId = index === 0 || parent < 0 ? null : `e_${Math.max(0, index - 1 - parent)}`;
     const entry = {
       id: `e_${index}`,
       parentId,
@@ -35,10 +35,16 @@ function tablesOf(tree: readonly { parent: number; type: EntryType }[]): Tables 
   return tables;
 }
 
-const tree = fc.array(
-  fc.record({ parent: fc.integer({ min: -1, max: 30 }), type: fc.constantFrom(...ENTRY_TYPES) }),
-  { minLength: 1, maxLength: 30 },
+/** How far before its predecessor an entry's parent is: mostly not at all, so that branches grow long; -1 is a root. */
+const stepsBack = fc.oneof(
+  { weight: 8, arbitrary: fc.constant(0) },
+  { weight: 2, arbitrary: fc.integer({ min: -1, max: 8 }) },
 );
+const tree = fc.array(fc.record({ parent: stepsBack, type: fc.constantFrom(...ENTRY_TYPES) }), {
+  minLength: 1,
+  maxLength: 30,
+  size: "max",
+});
 const seq = fc.integer({ min: -1, max: 70 });
 const maybe = <T>(arbitrary: fc.Arbitrary<T>) => fc.option(arbitrary, { nil: undefined });
 const limit = maybe(fc.integer({ min: 0, max: 6 }));
@@ -50,9 +56,9 @@ const present = <T extends object>(record: T) =>
   Object.fromEntries(Object.entries(record).filter(([, value]) => value !== undefined)) as never;
 const branchScan: fc.Arbitrary<BranchScan> = fc
   .record({
-    start: fc.nat(29).map((index) => `e_${index}`),
+    start: fc.noBias(fc.nat(29)).map((index) => `e_${index}`),
     stopAtType: maybe(fc.constantFrom(...ENTRY_TYPES)),
-    stopAtId: maybe(fc.nat(29).map((index) => `e_${index}`)),
+    stopAtId: maybe(fc.noBias(fc.nat(29)).map((index) => `e_${index}`)),
     order: maybe(fc.constantFrom("newestFirst", "oldestFirst")),
     cursor: maybe(fc.record({ seq })),
     limit,
