@@ -28,11 +28,15 @@ export function createIdGenerator(clock: Clock, random: Random): IdGenerator {
   return {
     next(timestampMs) {
       if (timestampMs === undefined) return leaders.generateOrResetWithTs(clock.now()).toString();
-      const randomA = random.nextUint32() >>> 20;
-      const tail = UUID.fromFieldsV7(timestampMs, randomA, random.nextUint32() >>> 2, random.nextUint32());
-      return tail.toString();
+      return idAt(timestampMs, random);
     },
   };
+}
+
+/** An id of exactly this time (Unix ms, below 2^48), with a tail of 74 bits from the random source. */
+export function idAt(timestampMs: number, random: Random): string {
+  const randomA = random.nextUint32() >>> 20;
+  return UUID.fromFieldsV7(timestampMs, randomA, random.nextUint32() >>> 2, random.nextUint32()).toString();
 }
 
 /** The greatest 48-bit time: no step back is so large that the generator would start over. */

@@ -25,3 +25,14 @@ export {
 export { Session, type SessionCodecOptions, type SessionOptions } from "./session.ts";
 export { type BranchQuery, type EntryQuery, LaneView, type SessionTree } from "./tree.ts";
 export { IdleLaneWriter, LaneOccupied, placed, type TreeWriter } from "./tree-writer.ts";
+export type { V3Warning, V3WarningReason } from "./v3/lines.ts";
+export type { V3CorruptionReason } from "./v3/nodes.ts";
+export {
+  type OpenedLegacy,
+  type OpenLegacyOptions,
+  openLegacyJsonl,
+  readHeaderId,
+  V3_IMPORT_DETAILS,
+} from "./v3/open.ts";
+export { LegacyVersionUnknown, type ReadV3Options, readV3, type V3Session } from "./v3/read.ts";
+export { type LegacyVersion, recognise, type SessionFormat } from "./v3/recognise.ts";

@@ -26,6 +26,7 @@ export {
   type CompactionThreshold,
   DEFAULT_COMPACTION_THRESHOLD,
 } from "./jsonl/compaction.ts";
+export type { ConvertibleSession } from "./jsonl/conversion.ts";
 export { type FileStatus, type FileSystem, hostFileSystem, type OpenMode } from "./jsonl/file-system.ts";
 export { MemoryFiles } from "./jsonl/memory-files.ts";
 export { type JsonlSession, readJsonlSession } from "./jsonl/read.ts";

@@ -85,6 +85,20 @@ export class ByteAccount {
     if (rowCount > 0) this.#rowBytes += restBytes + rowCount * LF_BYTES;
   }
 
+  /** Accounts for a line that was just encoded, given its parts, and its size with the LF. */
+  addEncoded(
+    writes: readonly StoredWrite[],
+    parts: readonly string[],
+    line: string,
+    lineBytes: number,
+  ): void {
+    const isOneByteEach = lineBytes === line.length;
+    this.addLine(writes, lineBytes - LF_BYTES, (index) => {
+      const part = parts[index] ?? "";
+      return isOneByteEach ? part.length : Buffer.byteLength(part);
+    });
+  }
+
   #setRegister(name: string, bytes: number): void {
     this.#registerBytes += bytes - (this.#registers.get(name) ?? 0);
     if (bytes === 0) this.#registers.delete(name);

@@ -55,23 +55,33 @@ export function bytesOf(
 
 /**
  * Holds the file that has the path now against what the store left: also one of the same size with other content,
- * and one that was put in its place. It is read again and its snapshot compared, because a checksum would have to be
- * kept up in every commit. @throws StorageFault, `recovered: false` when the file is not the one.
+ * and one that was put in its place. @throws StorageFault, `recovered: false` when the file is not the one.
  */
-export function assertSameFile(path: string, left: Replayed, fileSystem: FileSystem): void {
+export function assertSameFile(
+  path: string,
+  sizeBytes: number,
+  isSame: (bytes: Buffer) => boolean,
+  fileSystem: FileSystem,
+): void {
   let bytes: Buffer;
   try {
     bytes = readFile(path, fileSystem);
   } catch (cause) {
     throw new StorageFault(`${path} could not be read again; it was not replaced`, cause, true);
   }
-  if (saysTheSame(bytes, left)) return;
+  if (bytes.length === sizeBytes && isSame(bytes)) return;
   const message = `${path} is not the file that this store left: another process changed it; it was not replaced`;
   throw new StorageFault(message, undefined);
 }
 
-function saysTheSame(bytes: Buffer, left: Replayed): boolean {
-  if (bytes.length !== left.committedBytes + (left.tornTail?.byteLength ?? 0)) return false;
+/**
+ * Whether the bytes of a file say what a store left in it. They are replayed and their snapshot is compared, because
+ * a checksum would have to be kept up in every commit.
+ */
+export function saysTheSame(
+  bytes: Buffer,
+  left: Pick<Replayed, "header" | "tables" | "committedBytes">,
+): boolean {
   try {
     const found = replay(bytes, undefined, Number.MAX_SAFE_INTEGER);
     return found.committedBytes === left.committedBytes && isSameSnapshot(found, left);

@@ -1,6 +1,6 @@
 /**
  * The JSONL store (spec §1.7): tables in memory, and an append-only file from which they can be made again. The line
- * format, and when a tail is valid, stand in `codec.ts`.
+ * format, and when a tail is valid, stand in `codec.ts`; how the file is written to, in `session-file.ts`.
  *
  * Invariants.
  * 1. One commit is one line and one `write` call, at the end of what this store last left.
@@ -17,27 +17,36 @@
  * to the device, so a loss of power may take the newest ones, or leave a part of them; and two processes that open
  * the same file are not kept apart. Invariant 4 finds most such accidents; it is no lock.
  */
+import { crc32 } from "node:zlib";
 import type { Clock } from "../../foundation/index.ts";
 import type { CommitResult, Transaction, Write } from "../../model/index.ts";
-import { inspectTransaction } from "../admission.ts";
-import { type MigratableStorage, type SessionMetadata, StorageFault } from "../contract.ts";
-import type { SessionContents } from "../dump.ts";
+import { checkIds, inspectTransaction } from "../admission.ts";
+import {
+  type MigratableStorage,
+  type SessionMetadata,
+  type SessionStats,
+  StorageFault,
+} from "../contract.ts";
+import { admitMetadata } from "../creation.ts";
+import type { SessionContents, SessionDump } from "../dump.ts";
+import { tablesOf } from "../placement.ts";
 import type { StoredWrite } from "../stored-write.ts";
 import { TableStorage } from "../table-storage.ts";
 import { Tables } from "../tables.ts";
 import { ByteAccount, type FileBytes } from "./byte-account.ts";
 import { encodeTransaction, type Header } from "./codec.ts";
 import {
-  assertSameFile,
   bytesOf,
   type CompactionReport,
   type CompactionThreshold,
   isWorthCompacting,
+  saysTheSame,
 } from "./compaction.ts";
+import { type ConvertibleSession, convertedFile } from "./conversion.ts";
 import { createJsonlFile } from "./creation.ts";
-import { type FileSystem, hostFileSystem } from "./file-system.ts";
-import { type Replacement, replaceFile } from "./replacement.ts";
+import { type FileSystem, hostFileSystem, type OpenMode, readWhole } from "./file-system.ts";
 import { type Replayed, replayFile, type TornTail } from "./replay.ts";
+import { type OpenedFile, SessionFile } from "./session-file.ts";
 import { accountOf, headerOf, snapshotContent } from "./snapshot.ts";
 
 /** What a JSONL store is made of. */
@@ -55,28 +64,28 @@ export interface JsonlStorageOptions {
 /** The store of a session in one file. */
 export class JsonlStorage extends TableStorage implements MigratableStorage {
   readonly path: string;
-  readonly #fileSystem: FileSystem;
-  #file: number;
+  readonly #file: SessionFile;
+  readonly #tables: Tables;
   #header: Header;
   /** From when it is first asked for. */
   #account: ByteAccount | undefined;
-  /** The whole lines of the file. */
-  #committedBytes: number;
-  readonly #tables: Tables;
-  /** What a dead writer left behind the last line, until the first commit cuts it off. */
-  #tornTail: TornTail | undefined;
+  /** While the file is in another format. */
+  #conversion: Conversion | undefined;
   #compactionFailure: StorageFault | undefined;
   #scratch = Buffer.allocUnsafe(SCRATCH_BYTES_MIN);
 
-  private constructor(options: JsonlStorageOptions, file: number, replayed: Replayed) {
-    super(replayed.header.metadata, replayed.tables, options.clock);
-    this.path = options.path;
-    this.#fileSystem = options.fileSystem ?? hostFileSystem;
+  private constructor(
+    { path, clock }: JsonlStorageOptions,
+    file: SessionFile,
+    read: Pick<Replayed, "header" | "tables">,
+    conversion?: Conversion,
+  ) {
+    super(read.header.metadata, read.tables, clock);
+    this.path = path;
     this.#file = file;
-    this.#header = replayed.header;
-    this.#tables = replayed.tables;
-    this.#committedBytes = replayed.committedBytes;
-    this.#tornTail = replayed.tornTail;
+    this.#header = read.header;
+    this.#tables = read.tables;
+    this.#conversion = conversion;
   }
 
   /** Creates the file of a new session, whole or not at all, and opens it. @throws SessionExists, StorageFault */
@@ -97,29 +106,74 @@ export class JsonlStorage extends TableStorage implements MigratableStorage {
    * @throws Corruption, StorageVersionTooNew, and the host's error if there is no such file
    */
   static open(options: JsonlStorageOptions): JsonlStorage {
-    const { path, fileSystem = hostFileSystem, compactAtOpen } = options;
-    const file = fileSystem.open(path, "readWrite");
-    let storage: JsonlStorage;
-    try {
+    const { path, compactAtOpen } = options;
+    const storage = JsonlStorage.#opened(options, "readWrite", (fileSystem, file, open) => {
       const replayed = replayFile(fileSystem, file, path, options.storageVersion);
-      storage = new JsonlStorage(options, file, replayed);
-    } catch (error) {
-      fileSystem.close(file);
-      throw error;
-    }
+      return new JsonlStorage(options, open(replayed), replayed);
+    });
     if (compactAtOpen !== undefined) storage.#compactAtOpen(compactAtOpen);
     return storage;
   }
 
-  /** What a dead writer left behind the last line; undefined once it is cut off. */
-  get tornTail(): TornTail | undefined {
-    return this.#tornTail;
+  /**
+   * Opens a session whose file is in another format, which `read` reads. The first commit writes it in this one
+   * (`conversion.ts`).
+   * @throws what `read` throws; Corruption for rows that no session can hold; the host's error
+   */
+  static openConverting(
+    options: JsonlStorageOptions,
+    read: (bytes: Uint8Array) => ConvertibleSession,
+  ): JsonlStorage {
+    return JsonlStorage.#opened(options, "read", (fileSystem, source, open) => {
+      const bytes = readWhole(fileSystem, source);
+      const session = read(bytes);
+      const tables = tablesOf(session.contents);
+      const header = headerOf(admitMetadata(session.metadata), tables);
+      const file = open({ committedBytes: bytes.length, tornTail: undefined });
+      const conversion = { session, sourceChecksum: crc32(bytes) };
+      return new JsonlStorage(options, file, { header, tables }, conversion);
+    });
   }
 
-  /** How the bytes of the file are used. Asked for the first time, it costs what encoding the session costs. */
+  static #opened(
+    { path, fileSystem = hostFileSystem }: JsonlStorageOptions,
+    mode: OpenMode,
+    make: (
+      fileSystem: FileSystem,
+      file: number,
+      open: (ends: Pick<OpenedFile, "committedBytes" | "tornTail">) => SessionFile,
+    ) => JsonlStorage,
+  ): JsonlStorage {
+    const file = fileSystem.open(path, mode);
+    try {
+      return make(fileSystem, file, ({ committedBytes, tornTail }) => {
+        return new SessionFile({ path, fileSystem, file, committedBytes, tornTail });
+      });
+    } catch (error) {
+      fileSystem.close(file);
+      throw error;
+    }
+  }
+
+  /** What a dead writer left behind the last line; undefined once it is cut off. */
+  get tornTail(): TornTail | undefined {
+    return this.#file.tornTail;
+  }
+
+  /** Whether the file is still in another format, which the first commit ends. */
+  get isUnconverted(): boolean {
+    return this.#conversion !== undefined;
+  }
+
+  /**
+   * How the bytes of the file are used; in another format none of them counts as dead. Asked for the first time, it
+   * costs what encoding the session costs.
+   */
   get bytes(): FileBytes {
+    const { committedBytes } = this.#file;
+    if (this.isUnconverted) return { total: committedBytes, dead: 0 };
     this.#account ??= accountOf(this.#tables);
-    return bytesOf(this.#left(), this.#account);
+    return bytesOf({ header: this.#header, committedBytes }, this.#account);
   }
 
   /** Why the compaction at opening was not done, if it was due. The session itself is open and sound. */
@@ -127,15 +181,33 @@ export class JsonlStorage extends TableStorage implements MigratableStorage {
     return this.#compactionFailure;
   }
 
+  override async getStats(): Promise<SessionStats> {
+    const stats = await super.getStats();
+    return this.#conversion?.session.stats ?? stats;
+  }
+
+  override dump(): SessionDump {
+    const dump = super.dump();
+    return this.#conversion === undefined ? dump : { ...dump, stats: this.#conversion.session.stats };
+  }
+
+  override commit(transaction: Transaction): Promise<CommitResult> {
+    if (this.#conversion === undefined) return super.commit(transaction);
+    return this.#commitConverting(transaction, this.#conversion);
+  }
+
   /**
-   * Rewrites the file as a snapshot of the current rows, which keep their seqs (spec §1.7).
+   * Rewrites the file as a snapshot of the current rows, which keep their seqs (spec §1.7). A file in another format
+   * is left as it is.
    * @throws StorageClosed; StorageFault, with `recovered: true` when file and store are as they were, and with
    * `recovered: false` when another process changed the file, which is then left alone.
    */
   async compact(): Promise<CompactionReport> {
-    const bytesBefore = this.#committedBytes + (this.#tornTail?.byteLength ?? 0);
-    const isFolderSynced = this.inMedium((tables) => this.#replaceWith(this.metadata, tables));
-    return { bytesBefore, bytesAfter: this.#committedBytes, isFolderSynced };
+    const bytesBefore = this.#file.sizeBytes;
+    const isFolderSynced = this.inMedium(
+      (tables) => this.isUnconverted || this.#replaceWith(this.metadata, tables),
+    );
+    return { bytesBefore, bytesAfter: this.#file.sizeBytes, isFolderSynced };
   }
 
   /**
@@ -161,23 +233,34 @@ export class JsonlStorage extends TableStorage implements MigratableStorage {
   }
 
   protected override persist(writes: readonly Write[], firstSeq: number, timestamp: number): StoredWrite[] {
-    this.#assertUntouched();
     const { line, stored, parts } = encodeTransaction(writes, firstSeq, timestamp);
-    const length = this.#toBytes(line);
-    try {
-      if (this.#tornTail !== undefined) this.#cutOff();
-      const written = this.#fileSystem.write(this.#file, this.#scratch, 0, length, this.#committedBytes);
-      if (written !== length) throw new Error(`the file took ${written} of ${length} bytes`);
-    } catch (cause) {
-      throw this.#afterFailure(cause);
-    }
-    this.#committedBytes += length;
-    if (this.#account !== undefined) accountForLine(this.#account, stored, parts, line, length);
+    const bytes = this.#toBytes(line);
+    this.#file.append(bytes);
+    this.#account?.addEncoded(stored, parts, line, bytes.length);
     return stored;
   }
 
   protected override release(): void {
-    this.#fileSystem.close(this.#file);
+    this.#file.close();
+  }
+
+  async #commitConverting(transaction: Transaction, conversion: Conversion): Promise<CommitResult> {
+    this.assertReady();
+    const commit = this.admit(transaction);
+    // What is refused must convert nothing, so this is looked at before there is a prelude.
+    this.inMedium((tables) => checkIds(commit, tables));
+    const made = [...conversion.session.prelude()];
+    const prelude = made.length === 0 ? [] : inspectTransaction({ writes: made });
+    const result = this.commitThrough([...prelude, ...commit], (_writes, firstSeq, timestamp, tables) => {
+      const file = convertedFile(this.metadata, tables, { prelude, commit }, firstSeq, timestamp);
+      this.#file.replace(file.content, (bytes) => crc32(bytes) === conversion.sourceChecksum);
+      this.#header = file.header;
+      this.#account = file.account;
+      this.#conversion = undefined;
+      return file.stored;
+    });
+    const seqs = result.seqs.slice(prelude.length);
+    return { ...result, firstSeq: result.firstSeq + prelude.length, seqs };
   }
 
   #compactAtOpen(threshold: CompactionThreshold): void {
@@ -196,112 +279,28 @@ export class JsonlStorage extends TableStorage implements MigratableStorage {
 
   /** Puts a snapshot in the place of the file and goes on over it. Returns whether the folder was synced. */
   #replaceWith(metadata: SessionMetadata, tables: Tables): boolean {
-    this.#assertUntouched();
-    const fileSystem = this.#fileSystem;
     const header = headerOf(metadata, tables);
-    const target = this.#realPath();
     const account = new ByteAccount();
-    const replacement = replaceFile(target, snapshotContent(header, tables, account), {
-      fileSystem,
-      isSynced: true,
-      assertUnchanged: () => assertSameFile(target, this.#left(), fileSystem),
-    });
-    this.#adopt(replacement, header, account);
-    return replacement.isFolderSynced;
-  }
-
-  #adopt(replacement: Replacement, header: Header, account: ByteAccount): void {
-    const replaced = this.#file;
-    this.#file = replacement.file;
+    const left = { header: this.#header, tables: this.#tables, committedBytes: this.#file.committedBytes };
+    const content = snapshotContent(header, tables, account);
+    const isFolderSynced = this.#file.replace(content, (bytes) => saysTheSame(bytes, left));
     this.#header = header;
     this.#account = account;
-    this.#committedBytes = replacement.sizeBytes;
-    this.#tornTail = undefined;
-    try {
-      this.#fileSystem.close(replaced);
-    } catch {
-      // The file has no name any more; nothing that is still wanted can be lost with it.
-    }
+    return isFolderSynced;
   }
 
-  /** A link to a session is followed, so that the link stays and the session itself is replaced. */
-  #realPath(): string {
-    try {
-      return this.#fileSystem.realPath(this.path);
-    } catch (cause) {
-      throw new StorageFault(`${this.path} could not be found again; it was not replaced`, cause, true);
-    }
-  }
-
-  /** What the file should say now. */
-  #left(): Replayed {
-    return {
-      header: this.#header,
-      tables: this.#tables,
-      committedBytes: this.#committedBytes,
-      tornTail: this.#tornTail,
-    };
-  }
-
-  #assertUntouched(): void {
-    let found: { size: number; nlink: number };
-    try {
-      found = this.#fileSystem.fstat(this.#file);
-    } catch (cause) {
-      throw new StorageFault(`${this.path}: its size could not be read; nothing was written`, cause, true);
-    }
-    const expected = this.#committedBytes + (this.#tornTail?.byteLength ?? 0);
-    if (found.size !== expected) {
-      throw new StorageFault(
-        `${this.path} has ${found.size} bytes where this store left ${expected}: another process wrote to it; nothing was written`,
-        undefined,
-      );
-    }
-    if (found.nlink === 0) {
-      throw new StorageFault(`${this.path} was deleted or replaced; nothing was written`, undefined);
-    }
-  }
-
-  /** Puts the bytes of a line into memory that is kept from commit to commit. Returns their count. */
-  #toBytes(line: string): number {
+  /** The bytes of a line, in memory that is kept from commit to commit. */
+  #toBytes(line: string): Uint8Array {
     const bytesMax = line.length * 3;
     if (bytesMax > this.#scratch.length) this.#scratch = Buffer.allocUnsafe(bytesMax);
-    return this.#scratch.write(line, 0);
-  }
-
-  #cutOff(): void {
-    this.#fileSystem.truncate(this.#file, this.#committedBytes);
-    this.#tornTail = undefined;
-  }
-
-  #afterFailure(cause: unknown): StorageFault {
-    try {
-      this.#cutOff();
-    } catch (second) {
-      const causes = new AggregateError([cause, second], "the write failed, and so did cutting it off");
-      return new StorageFault(
-        `${this.path} may end in a part of a line; open the session again`,
-        causes,
-        false,
-      );
-    }
-    return new StorageFault(`${this.path} did not take the commit; nothing of it is left`, cause, true);
+    return this.#scratch.subarray(0, this.#scratch.write(line, 0));
   }
 }
 
 const SCRATCH_BYTES_MIN = 1 << 16;
 
-function accountForLine(
-  account: ByteAccount,
-  stored: readonly StoredWrite[],
-  parts: readonly string[],
-  line: string,
-  lineBytes: number,
-): void {
-  const isOneByteEach = lineBytes === line.length;
-  const sizeOf = (index: number) => {
-    const part = parts[index] ?? "";
-    return isOneByteEach ? part.length : Buffer.byteLength(part);
-  };
-  account.addLine(stored, lineBytes - 1, sizeOf);
+/** A session in another format, and the checksum of the bytes that it was read from. */
+interface Conversion {
+  readonly session: ConvertibleSession;
+  readonly sourceChecksum: number;
 }
