@@ -48,6 +48,15 @@ export function viewOf(dump: SessionDump, reading: ViewReading): View {
   return { exact: exact.text, canonical: canonical.text };
 }
 
+/** The exact text of a dump around its metadata: what stands before them, and what follows. */
+export function exactContents({ entries, registers, stats, usage }: SessionDump): readonly [string, string] {
+  const rows = (items: readonly object[]) => items.map((item) => fragmentOf(item).exact).join(",");
+  return [
+    `{"entries":[${rows(entries)}],"metadata":`,
+    `,"registers":[${rows(registers)}],"stats":${sortedJson(stats)},"usage":[${rows(usage)}]}`,
+  ];
+}
+
 /** Renames the ids of an edited canonical text by first appearance again, as `viewOf` would have named them. */
 export function renameIds(canonical: string): string {
   const names = new Map<string, string>();

@@ -49,15 +49,20 @@ interface Bench {
   readonly run: HarnessCheckRun;
 }
 
+/** A bench with its way to speak to one judge. */
+interface Seat extends Bench {
+  readonly report: Report;
+}
+
 class HarnessJudge implements CheckerRun<RunEnd> {
-  readonly #benches: readonly Bench[];
+  readonly #seats: readonly Seat[];
   readonly #model: StoreModel;
   readonly #violations: Violation[];
   /** The judge that takes the last failed transaction for stored. */
   #stored: HarnessJudge | undefined;
 
   constructor(benches: readonly Bench[], model: StoreModel, violations: readonly Violation[]) {
-    this.#benches = benches;
+    this.#seats = benches.map((bench) => ({ ...bench, report: this.#reportAs(bench.name) }));
     this.#model = model;
     this.#violations = [...violations];
   }
@@ -77,7 +82,7 @@ class HarnessJudge implements CheckerRun<RunEnd> {
     }
     this.#stored?.observe(event);
     this.#model.observe(event);
-    for (const { name, run } of this.#benches) run.event?.(event, this.#model, this.#reportAs(name));
+    for (const { run, report } of this.#seats) run.event?.(event, this.#model, report);
     if (event.kind === "commit-failed") {
       this.#stored = this.fork();
       this.#stored.#assume(event.boundary, failedWritesOf(event.payload));
@@ -85,7 +90,7 @@ class HarnessJudge implements CheckerRun<RunEnd> {
   }
 
   fork(): HarnessJudge {
-    const benches = this.#benches.map(({ name, run }) => ({ name, run: run.fork() }));
+    const benches = this.#seats.map(({ name, run }) => ({ name, run: run.fork() }));
     const copy = new HarnessJudge(benches, this.#model.fork(), this.#violations);
     copy.#stored = this.#stored?.fork();
     return copy;
@@ -93,20 +98,20 @@ class HarnessJudge implements CheckerRun<RunEnd> {
 
   finish(end: RunEnd): readonly Violation[] {
     const stored = this.#stored?.finish(end);
-    for (const { name, run } of this.#benches) run.finish?.(end, this.#model, this.#reportAs(name));
+    for (const { run, report } of this.#seats) run.finish?.(end, this.#model, report);
     return stored !== undefined && stored.length < this.#violations.length ? stored : this.#violations;
   }
 
   #commit(boundary: Boundary, payload: HarnessCommit): void {
     if (validateTransaction({ writes: payload.writes }) !== undefined) {
       // Whoever reads on would trip over it; that it was committed at all is what is wrong.
-      for (const { name, run } of this.#benches) run.unreadable?.(payload.writes, this.#reportAs(name));
+      for (const { run, report } of this.#seats) run.unreadable?.(payload.writes, report);
       return;
     }
     const commit = { ...payload, boundary, found: recognise(payload.writes, this.#model) };
-    for (const { name, run } of this.#benches) run.before?.(commit, this.#model, this.#reportAs(name));
+    for (const { run, report } of this.#seats) run.before?.(commit, this.#model, report);
     this.#model.apply(payload.writes, payload.result);
-    for (const { name, run } of this.#benches) run.after?.(commit, this.#model, this.#reportAs(name));
+    for (const { run, report } of this.#seats) run.after?.(commit, this.#model, report);
   }
 
   /** Takes a failed transaction for one that was confirmed. */

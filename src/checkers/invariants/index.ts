@@ -29,29 +29,31 @@ export const invariants: HarnessCheck = {
   start: () => run,
 };
 
-const checksBefore = INVARIANTS.flatMap((invariant) =>
-  invariant.before === undefined ? [] : [{ ...invariant, check: invariant.before }],
-);
-const checksAfter = INVARIANTS.flatMap((invariant) =>
-  invariant.after === undefined ? [] : [{ ...invariant, check: invariant.after }],
-);
-
-const checksUnreadable = INVARIANTS.flatMap((invariant) =>
-  invariant.unreadable === undefined ? [] : [{ ...invariant, check: invariant.unreadable }],
-);
-
 const run: HarnessCheckRun = {
   unreadable: (writes, report) => {
-    for (const invariant of checksUnreadable) invariant.check(writes, breaking(invariant, report));
+    for (const { unreadable, breaks } of bound(report)) unreadable?.(writes, breaks);
   },
   before: (commit, model, report) => {
-    for (const invariant of checksBefore) invariant.check(commit, model, breaking(invariant, report));
+    for (const { before, breaks } of bound(report)) before?.(commit, model, breaks);
   },
   after: (commit, model, report) => {
-    for (const invariant of checksAfter) invariant.check(commit, model, breaking(invariant, report));
+    for (const { after, breaks } of bound(report)) after?.(commit, model, breaks);
   },
   fork: () => run,
 };
+
+type Bound = Invariant & { readonly breaks: Breaks };
+
+/** The invariants with their way to speak, once per listener: they are asked twice for every commit. */
+const boundTo = new WeakMap<Report, readonly Bound[]>();
+
+function bound(report: Report): readonly Bound[] {
+  const known = boundTo.get(report);
+  if (known !== undefined) return known;
+  const made = INVARIANTS.map((invariant) => ({ ...invariant, breaks: breaking(invariant, report) }));
+  boundTo.set(report, made);
+  return made;
+}
 
 function breaking({ number, says }: Invariant, report: Report): Breaks {
   return (how, message) => report(`invariant ${number}: ${how}`, `invariant ${number} (${says}): ${message}`);

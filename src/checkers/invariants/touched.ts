@@ -38,19 +38,49 @@ export function touchedLanes(writes: readonly Write[]): ReadonlySet<string> {
 export function setsOf<N extends RegisterNamespace>(
   writes: readonly Write[],
   namespace: N,
-): { readonly key: string; readonly value: RegisterValues[N] }[] {
-  return writes.flatMap((write) =>
-    write.kind === "register" && write.op === "set" && write.namespace === namespace
-      ? [{ key: write.key, value: write.value as RegisterValues[N] }]
-      : [],
-  );
+): readonly SetValue<N>[] {
+  return (sortedOut(writes).sets.get(namespace) ?? NONE) as readonly SetValue<N>[];
 }
 
 /** The keys that the transaction deletes in a namespace. */
 export function deletesOf(writes: readonly Write[], namespace: RegisterNamespace): readonly string[] {
-  return writes.flatMap((write) =>
-    write.kind === "register" && write.op === "delete" && write.namespace === namespace ? [write.key] : [],
-  );
+  return sortedOut(writes).deletes.get(namespace) ?? NONE;
+}
+
+interface SetValue<N extends RegisterNamespace> {
+  readonly key: string;
+  readonly value: RegisterValues[N];
+}
+
+interface SortedOut {
+  readonly sets: ReadonlyMap<string, readonly { key: string; value: unknown }[]>;
+  readonly deletes: ReadonlyMap<string, readonly string[]>;
+}
+
+const NONE: readonly never[] = [];
+
+/** Many invariants ask one transaction in a row. */
+const known = new WeakMap<readonly Write[], SortedOut>();
+
+function sortedOut(writes: readonly Write[]): SortedOut {
+  const before = known.get(writes);
+  if (before !== undefined) return before;
+  const sets = new Map<string, { key: string; value: unknown }[]>();
+  const deletes = new Map<string, string[]>();
+  for (const write of writes) {
+    if (write.kind !== "register") continue;
+    if (write.op === "delete") add(deletes, write.namespace, write.key);
+    else add(sets, write.namespace, { key: write.key, value: write.value });
+  }
+  const found = { sets, deletes };
+  known.set(writes, found);
+  return found;
+}
+
+function add<Item>(lists: Map<string, Item[]>, name: string, item: Item): void {
+  const list = lists.get(name);
+  if (list === undefined) lists.set(name, [item]);
+  else list.push(item);
 }
 
 /** Whether a lane names the operation as its current one. */

@@ -35,17 +35,10 @@ export interface RowMismatch {
 /** Says which row a transaction is, given the session before it. Its writes are of known shapes (`validateTransaction`). */
 export function recognise(writes: readonly Write[], model: StoreModel): RowMatch | RowMismatch {
   const site = siteOf(writes, model);
-  const candidates = rowsByPhases.get(`${site.from} → ${site.to}`) ?? [];
-  const complaints: string[] = [];
-  const matches: Row[] = [];
-  for (const row of candidates) {
-    const complaint = complaintOf(row, site);
-    if (complaint === undefined) matches.push(row);
-    else complaints.push(`${row.name}: ${complaint}`);
-  }
+  const matches = candidatesOf(site).filter((row) => conforms(row, site));
   const [match, ...more] = matches;
   if (match !== undefined && more.length === 0) return { ok: true, name: match.name, row: match, site };
-  return mismatch(site, matches, complaints);
+  return mismatch(site, matches);
 }
 
 /** The label of a transaction that is about to be committed. */
@@ -57,7 +50,7 @@ export function labelOf(writes: readonly Write[], model: StoreModel): string {
 
 /** Why a transaction is not this row; undefined if it is. */
 export function complaintOf(row: Row, site: Site): string | undefined {
-  const cursor: Cursor = { site, at: 0, tip: site.leaf, newest: undefined };
+  const cursor = cursorAt(site);
   for (const step of row.writes) {
     const found = step.take(cursor);
     if (found !== undefined) return `write ${cursor.at} should be "${step.says}", found ${found}`;
@@ -67,6 +60,21 @@ export function complaintOf(row: Row, site: Site): string | undefined {
   }
   const broken = row.holds.find((fact) => !fact.holds(site));
   return broken === undefined ? undefined : `not true: ${broken.says}`;
+}
+
+/** Whether `complaintOf` has no complaint, without wording one: this is asked of every candidate of every commit. */
+function conforms(row: Row, site: Site): boolean {
+  const cursor = cursorAt(site);
+  for (const step of row.writes) if (step.take(cursor) !== undefined) return false;
+  return cursor.at === site.writes.length && row.holds.every((fact) => fact.holds(site));
+}
+
+function cursorAt(site: Site): Cursor {
+  return { site, at: 0, tip: site.leaf, newest: undefined };
+}
+
+function candidatesOf({ from, to }: Site): readonly Row[] {
+  return rowsByPhases.get(`${from} → ${to}`) ?? [];
 }
 
 const rowsByPhases = new Map<string, Row[]>();
@@ -79,7 +87,7 @@ for (const row of CATALOGUE) {
   }
 }
 
-function mismatch(site: Site, matches: readonly Row[], complaints: readonly string[]): RowMismatch {
+function mismatch(site: Site, matches: readonly Row[]): RowMismatch {
   const shape = site.writes.map(describeWrite).join(", ");
   const where = `${site.from} → ${site.to}`;
   if (matches.length > 1) {
@@ -91,6 +99,7 @@ function mismatch(site: Site, matches: readonly Row[], complaints: readonly stri
       message: `one transaction is ${names} at once (${where}; ${shape})`,
     };
   }
+  const complaints = candidatesOf(site).map((row) => `${row.name}: ${complaintOf(row, site)}`);
   const reasons =
     complaints.length > 0 ? complaints.join("; ") : "no row leads from the one phase to the other";
   return {
