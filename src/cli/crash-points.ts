@@ -1,7 +1,14 @@
 /** `crashproof crash-points [SCENARIO…]`: cut at every boundary, on every subject. */
 import { type Command, Option } from "commander";
 import type { ExitCode } from "./exit.ts";
-import { type CutOptions, checkersOf, scenariosOf, subjectsOf, withCutOptions } from "./options.ts";
+import {
+  boundariesOf,
+  type CutOptions,
+  checkersOf,
+  scenariosOf,
+  subjectsOf,
+  withCutOptions,
+} from "./options.ts";
 import { runExploration, type Streams } from "./session.ts";
 import { VERSION } from "./version.ts";
 
@@ -20,12 +27,13 @@ export function crashPoints(
         .default("none"),
     )
     .action(async (names: string[], options: CutOptions) => {
+      const subjects = subjectsOf(options.subject);
       const plan = {
         scenarios: scenariosOf(names),
-        subjects: subjectsOf(options.subject),
+        subjects,
         seed: options.seed,
         depth: options.depth,
-        skip: options.skip,
+        skip: boundariesOf(options.skip, subjects),
         checkersOff: checkersOf(options.off),
         kill: options.kill,
         version: VERSION,

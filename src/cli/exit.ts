@@ -3,7 +3,7 @@
  *
  * 0 all survived · 1 a promise was broken · 2 wrong usage or unreadable input · 3 inconclusive · 4 crashproof failed.
  */
-import type { ExploreResult } from "../explore/index.ts";
+import { type ExploreResult, overallVerdict } from "../explore/index.ts";
 
 export const EXIT = { survived: 0, violated: 1, usage: 2, inconclusive: 3, failed: 4 } as const;
 
@@ -30,10 +30,7 @@ export type UsageCode =
   | "INVALID_NUMBER"
   | "UNWRITABLE_OUTPUT";
 
-/** The exit code of a result. A broken promise outweighs a doubt; nothing looked at is a doubt. */
-export function exitCodeOf({ totals, coverage }: ExploreResult): ExitCode {
-  if (totals.violated > 0) return EXIT.violated;
-  const { covered, total } = coverage.boundaries;
-  if (totals.inconclusive > 0 || covered < total || totals.runs === 0) return EXIT.inconclusive;
-  return EXIT.survived;
+/** The exit code of a result. */
+export function exitCodeOf(result: ExploreResult): ExitCode {
+  return EXIT[overallVerdict(result)];
 }

@@ -17,7 +17,7 @@ export async function main(args: readonly string[], streams: Streams = hostStrea
   const end = (ended: ExitCode) => {
     code = ended;
   };
-  const line = ["npx crashproof", ...args].join(" ");
+  const line = ["npx crashproof", ...args.map(shellWord)].join(" ");
   const program = new Command("crashproof")
     .description("Kill a durable agent runtime at every boundary, reopen it, resume it, compare.")
     .version(VERSION)
@@ -47,6 +47,11 @@ export async function main(args: readonly string[], streams: Streams = hostStrea
     );
     return EXIT.failed;
   }
+}
+
+/** An argument as a shell takes it back. */
+function shellWord(text: string): string {
+  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 }
 
 const hostStreams: Streams = {

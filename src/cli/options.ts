@@ -3,9 +3,10 @@
  *
  * Every name is looked up before anything runs; an unknown one is answered with the names there are.
  */
-import { type Command, InvalidArgumentError } from "commander";
+import type { Command } from "commander";
 import { SCENARIOS, scenarioByName } from "../../scenarios/index.ts";
-import { DEFAULT_SEED, type Scenario } from "../faults/index.ts";
+import { UNRECOGNISED } from "../checkers/index.ts";
+import { DEFAULT_SEED, REQUEST_LABEL, type Scenario, TIMER_LABEL, TOOL_LABEL } from "../faults/index.ts";
 import type { Subject } from "../subject/index.ts";
 import { CHECKS } from "./checks.ts";
 import { UsageError } from "./exit.ts";
@@ -30,17 +31,22 @@ export interface CutOptions extends CommonOptions {
 export function withCommonOptions(command: Command): Command {
   return command
     .option("--json <file>", "write the result as JSON (crashproof-result/1)")
-    .option("--seed <n>", "seed of ids and samples", wholeNumber(0), DEFAULT_SEED)
+    .option("--seed <n>", "seed of ids and samples", wholeNumber("--seed", 0), DEFAULT_SEED)
     .option("--quiet", "no progress on stderr");
 }
 
 export function withCutOptions(command: Command): Command {
   return withCommonOptions(command)
     .option("--subject <id>", "only this subject (repeatable)", collect, [])
-    .option("--depth <n>", "deaths in one run: 1, 2 cuts every recovery again, 3 …", wholeNumber(1), 1)
+    .option(
+      "--depth <n>",
+      "deaths in one run: 1, 2 cuts every recovery again, 3 …",
+      wholeNumber("--depth", 1),
+      1,
+    )
     .option(
       "--skip <boundary>",
-      "leave a boundary out, e.g. tool.settle#2 (repeatable; inconclusive)",
+      "leave a boundary out, e.g. tool.settle or tool.intent#2 (repeatable; the result is inconclusive)",
       collect,
       [],
     )
@@ -102,13 +108,31 @@ export function checkersOf(names: readonly string[]): readonly string[] {
   return names;
 }
 
-/** A whole number of at least `least`, for commander. */
-export function wholeNumber(least: number): (text: string) => number {
+/** Checks boundaries to leave out: labels that the subjects or the world know, with or without an occurrence. */
+export function boundariesOf(names: readonly string[], subjects: readonly Subject[]): readonly string[] {
+  const known = new Set([REQUEST_LABEL, TOOL_LABEL, TIMER_LABEL, UNRECOGNISED]);
+  for (const { rows } of subjects) for (const row of rows) known.add(row);
+  for (const name of names) {
+    const [, label = ""] = /^([^#]+)(?:#[1-9]\d*)?$/.exec(name) ?? [];
+    if (!known.has(label)) {
+      throw new UsageError(
+        "UNKNOWN_BOUNDARY",
+        `no boundary is called ${JSON.stringify(name)}; expected a label of \`crashproof list --rows\`, or ` +
+          `${[REQUEST_LABEL, TOOL_LABEL, TIMER_LABEL].join(", ")}; with #2 for the second one only`,
+      );
+    }
+  }
+  return names;
+}
+
+/** Reads a whole number of at least `least` for an option. */
+export function wholeNumber(option: string, least: number): (text: string) => number {
   return (text) => {
     const value = Number(text);
     if (!/^\d+$/.test(text) || !Number.isSafeInteger(value) || value < least) {
-      throw new InvalidArgumentError(
-        `expected a whole number of at least ${least}, not ${JSON.stringify(text)}.`,
+      throw new UsageError(
+        "INVALID_NUMBER",
+        `${option}: expected a whole number of at least ${least}, not ${JSON.stringify(text)}`,
       );
     }
     return value;

@@ -1,7 +1,7 @@
 /**
  * One exploration from the command line: scratch folder, progress on stderr, report on stdout, JSON on disk, exit code.
  */
-import { renameSync, rmSync, writeFileSync } from "node:fs";
+import { renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { type ExploreHost, type ExplorePlan, explore } from "../explore/index.ts";
 import { RealClock } from "../foundation/index.ts";
@@ -80,6 +80,9 @@ export function writeWhole(file: string, text: string): void {
 function assertWritable(file: string): void {
   const probe = join(dirname(file), `.${basename(file)}.${process.pid}.probe`);
   try {
+    if (file === "" || statSync(file, { throwIfNoEntry: false })?.isDirectory() === true) {
+      throw new Error("expected the path of a file, not of a folder");
+    }
     writeFileSync(probe, "", { flag: "wx" });
     rmSync(probe);
   } catch (error) {
@@ -89,5 +92,5 @@ function assertWritable(file: string): void {
 
 function unwritable(file: string, error: unknown): UsageError {
   const reason = error instanceof Error ? error.message : String(error);
-  return new UsageError("UNWRITABLE_OUTPUT", `cannot write the result to ${file}: ${reason}`);
+  return new UsageError("UNWRITABLE_OUTPUT", `cannot write the result to ${JSON.stringify(file)}: ${reason}`);
 }

@@ -9,6 +9,7 @@ export {
   type GroupKind,
   type GroupResult,
   type Judgement,
+  overallVerdict,
   RESULT_SCHEMA,
   type Tally,
   type Verdict,

@@ -86,6 +86,13 @@ export function verdictOf({ violations, inconclusive }: Judgement): Verdict {
   return inconclusive === undefined ? "survived" : "inconclusive";
 }
 
+/** The verdict of a whole result. What was not covered is a doubt, and so is nothing at all. */
+export function overallVerdict({ totals, coverage }: Pick<ExploreResult, "totals" | "coverage">): Verdict {
+  if (totals.violated > 0) return "violated";
+  const { covered, total } = coverage.boundaries;
+  return totals.inconclusive > 0 || covered < total || totals.runs === 0 ? "inconclusive" : "survived";
+}
+
 /** The failures of a judgement, for the result. */
 export function failuresOf(judgement: Judgement): readonly Failure[] {
   const { id, violations, inconclusive } = judgement;

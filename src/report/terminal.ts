@@ -3,7 +3,7 @@
  * A function of the result; colours only where the terminal has them.
  */
 import pc from "picocolors";
-import type { ExploreResult, Failure, GroupResult } from "../explore/index.ts";
+import { type ExploreResult, type Failure, type GroupResult, overallVerdict } from "../explore/index.ts";
 
 /** More failures of one signature than these are counted, not printed. */
 const FAILURES_PER_SIGNATURE_MAX = 3;
@@ -48,10 +48,9 @@ function table(groups: readonly GroupResult[]): string[] {
 
 function summary({ totals, coverage, kills, elapsedMs, seed }: ExploreResult): string[] {
   const { boundaries, rows } = coverage;
-  const percent = boundaries.total === 0 ? 0 : (100 * boundaries.covered) / boundaries.total;
-  const cover = `boundaries ${boundaries.covered} of ${boundaries.total} (${percent.toFixed(1)} %)`;
+  const cover = `boundaries ${boundaries.covered} of ${boundaries.total} (${percentOf(boundaries)} %)`;
   return [
-    `${verdictWord(totals)}: ${totals.survived} survived, ${totals.violated} violated, ${totals.inconclusive} inconclusive, of ${totals.runs} runs`,
+    `${verdictWord({ totals, coverage })}: ${totals.survived} survived, ${totals.violated} violated, ${totals.inconclusive} inconclusive, of ${totals.runs} runs`,
     boundaries.covered === boundaries.total ? cover : pc.yellow(cover),
     `rows of the specification cut before and after: ${rows.covered} of ${rows.total}`,
     ...(kills === undefined
@@ -61,11 +60,17 @@ function summary({ totals, coverage, kills, elapsedMs, seed }: ExploreResult): s
   ];
 }
 
-function verdictWord(totals: ExploreResult["totals"]): string {
-  if (totals.violated > 0) return pc.red(pc.bold("violated"));
-  if (totals.inconclusive > 0 || totals.runs === 0) return pc.yellow(pc.bold("inconclusive"));
-  return pc.green(pc.bold("survived"));
+/** Rounded down, so that 100.0 is said of nothing less. */
+function percentOf({ covered, total }: ExploreResult["coverage"]["boundaries"]): string {
+  return (total === 0 ? 0 : Math.floor((1000 * covered) / total) / 10).toFixed(1);
 }
+
+function verdictWord(result: Pick<ExploreResult, "totals" | "coverage">): string {
+  const verdict = overallVerdict(result);
+  return COLOURS[verdict](pc.bold(verdict));
+}
+
+const COLOURS = { survived: pc.green, violated: pc.red, inconclusive: pc.yellow } as const;
 
 function failures(all: readonly Failure[]): string[] {
   const bySignature = new Map<string, Failure[]>();

@@ -1,0 +1,65 @@
+/** The terminal report says what was found, how much was looked at, and how to see it again. */
+import { stripVTControlCharacters } from "node:util";
+import { describe, expect, it } from "vitest";
+import type { ExploreResult } from "../explore/index.ts";
+import { terminalReport } from "./terminal.ts";
+import { failure, GREEN, SAMPLE } from "./testing/sample.ts";
+
+const plain = (result: ExploreResult) => stripVTControlCharacters(terminalReport(result));
+
+describe("the terminal report", () => {
+  it("prints a row for each group, in columns, and no speed where none was measured", () => {
+    expect(plain(SAMPLE).split("\n").slice(0, 4)).toEqual([
+      "kind    scenario   subject  runs  survived  violated  inconclusive  states/s",
+      "crash   two-tools  jsonl      52        48         4             0       340",
+      "kill    two-tools  jsonl      51        50         0             1       120",
+      "drives  two-tools  sqlite      2         2         0             0",
+    ]);
+  });
+
+  it("says the verdict, the coverage in percent, the rows, the kills, the seed and the time", () => {
+    expect(plain(SAMPLE)).toContain(
+      [
+        "violated: 100 survived, 4 violated, 1 inconclusive, of 105 runs",
+        "boundaries 50 of 51 (98.0 %)",
+        "rows of the specification cut before and after: 30 of 44",
+        "real processes killed: 2, which left 51 sessions",
+        "seed 1, 2.3 s",
+      ].join("\n"),
+    );
+  });
+
+  it("is green only if everything survived, and in doubt when nothing was looked at", () => {
+    expect(plain(GREEN)).toContain("\nsurvived: 105 survived");
+    const doubtful = { runs: 2, survived: 1, violated: 0, inconclusive: 1 };
+    expect(plain({ ...GREEN, totals: doubtful })).toContain("\ninconclusive: 1 survived");
+    const nothing = { runs: 0, survived: 0, violated: 0, inconclusive: 0 };
+    expect(plain({ ...GREEN, totals: nothing })).toContain("\ninconclusive: 0 survived");
+  });
+
+  it("does not call a result green of which boundaries are uncovered", () => {
+    const almost = { ...SAMPLE.coverage, boundaries: { covered: 9999, total: 10_000 } };
+    const text = plain({ ...GREEN, coverage: almost });
+    expect(text).toContain("\ninconclusive: 105 survived");
+    expect(text).toContain("(99.9 %)");
+  });
+
+  it("describes a failure by verdict, checker, signature and message, and ends with the line that repeats it", () => {
+    const text = plain({ ...SAMPLE, failures: [failure()] });
+    expect(text).toMatch(
+      /\nviolated recovery-equality: differs:\/entries\/\*\n {2}expected one entry,\n {2}found another\n {2}npx crashproof repro 'crash\/two-tools\/jsonl\/tool\.settle#1:after'\n$/,
+    );
+  });
+
+  it("prints three failures of one signature and counts the rest, signature by signature", () => {
+    const text = plain(SAMPLE);
+    expect(text.match(/violated recovery-equality/g)).toHaveLength(3);
+    expect(text).toContain("  … and 1 more with this signature\n");
+    expect(text).toContain("inconclusive explorer: child-lost\n");
+  });
+
+  it("says nothing of kills where none were made", () => {
+    const { kills: _kills, ...rest } = GREEN;
+    expect(plain(rest)).not.toContain("killed");
+  });
+});

@@ -1,0 +1,68 @@
+/** One result that has everything a reporter can meet. */
+import type { ExploreResult, Failure, GroupResult } from "../../explore/index.ts";
+
+const group = (changed: Partial<GroupResult>): GroupResult => ({
+  kind: "crash",
+  scenario: "two-tools",
+  subject: "jsonl",
+  runs: 52,
+  survived: 52,
+  violated: 0,
+  inconclusive: 0,
+  perSecond: 340,
+  ...changed,
+});
+
+export function failure(changed: Partial<Failure> = {}): Failure {
+  const id = changed.id ?? "crash/two-tools/jsonl/tool.settle#1:after";
+  return {
+    id,
+    verdict: "violated",
+    checker: "recovery-equality",
+    signature: "differs:/entries/*",
+    message: "expected one entry,\nfound another",
+    repro: `npx crashproof repro '${id}'`,
+    ...changed,
+  };
+}
+
+export const SAMPLE: ExploreResult = {
+  schema: "crashproof-result/1",
+  version: "0.1.0",
+  seed: 1,
+  command: "npx crashproof crash-points two-tools --kill all",
+  elapsedMs: 2345,
+  totals: { runs: 105, survived: 100, violated: 4, inconclusive: 1 },
+  coverage: {
+    boundaries: { covered: 50, total: 51 },
+    rows: { covered: 30, total: 44, missing: ["jsonl:abort"] },
+  },
+  kills: { states: 51, kills: 2 },
+  groups: [
+    group({ survived: 48, violated: 4 }),
+    group({ kind: "kill", runs: 51, survived: 50, inconclusive: 1, perSecond: 120 }),
+    group({ kind: "drives", subject: "sqlite", runs: 2, survived: 2, perSecond: 0 }),
+  ],
+  failures: [
+    failure(),
+    ...["tool.intent#1:after", "tool.intent#2:after", "terminal.completed#1:before"].map((cut) =>
+      failure({ id: `crash/two-tools/jsonl/${cut}` }),
+    ),
+    failure({
+      id: "kill/two-tools/jsonl/tool.settle#1:after",
+      verdict: "inconclusive",
+      checker: "explorer",
+      signature: "child-lost",
+      message: "the child died before it came to the cut",
+    }),
+  ],
+};
+
+/** The same exploration, if everything had been fine. */
+export const GREEN: ExploreResult = {
+  ...SAMPLE,
+  totals: { runs: 105, survived: 105, violated: 0, inconclusive: 0 },
+  coverage: { ...SAMPLE.coverage, boundaries: { covered: 51, total: 51 } },
+  groups: [group({})],
+  failures: [],
+};
