@@ -1,5 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { HarnessClosed } from "./errors.ts";
+import { Lifecycle } from "./lifecycle.ts";
+import { ManualGate } from "./manual-drive.ts";
 import { type Answer, calls, failure, gate, text, World } from "./testing/scripted.ts";
 
 const retry = { enabled: true, maxRetries: 2, baseDelayMs: 100 };
@@ -132,6 +134,25 @@ describe("manual drive", () => {
     expect(await harness.peekAction()).toBeUndefined();
     expect(world.requests).toEqual([]);
     expect(JSON.stringify(world.disk.dump())).toBe(before);
+  });
+
+  it("releases in the order of arrival, and hands over to an effect within an effect", async () => {
+    const parked = new ManualGate(new Lifecycle());
+    const done: string[] = [];
+    const action = (kind: string, effect: () => Promise<unknown> = async () => undefined) =>
+      parked.pass({ kind, description: kind }, async () => {
+        done.push(kind);
+        await effect();
+      });
+    const outer = action("outer", () => action("inner"));
+    const other = action("other");
+    expect(await parked.execute()).toMatchObject({ kind: "outer" });
+    expect(done).toEqual(["outer"]);
+    expect(await parked.peek()).toMatchObject({ kind: "other" });
+    await parked.execute();
+    await parked.execute();
+    await Promise.all([outer, other]);
+    expect(done).toEqual(["outer", "other", "inner"]);
   });
 
   it("is asked for at creation", () => {

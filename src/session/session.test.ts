@@ -99,6 +99,23 @@ describe("typed reads", () => {
   });
 });
 
+describe("typed reads of entries", () => {
+  it("check an entry again that is not frozen", async () => {
+    const entry = { type: "message", id: "e1", parentId: null, seq: 1, timestamp: 1, message: user("hi") };
+    const storage = new Proxy(memory(), {
+      get: (target, property) => {
+        if (property === "getEntries") return async () => new Map([["e1", entry]]);
+        const member: unknown = Reflect.get(target, property, target);
+        return typeof member === "function" ? member.bind(target) : member;
+      },
+    });
+    const session = open(storage);
+    await session.getEntries(["e1"]);
+    entry.type = "nothing";
+    await expect(session.getEntries(["e1"])).rejects.toThrow("entry/e1");
+  });
+});
+
 describe("messages", () => {
   it("lose members that are undefined, and nothing else", () => {
     expect(detachJson({ a: undefined, b: [{ c: undefined, d: 1 }] })).toEqual({ b: [{ d: 1 }] });
