@@ -139,6 +139,24 @@ describe("branch scans", () => {
     );
   });
 
+  it("take the cursor as exclusive, and the stop as part of the walk if it passes the filter", () => {
+    const tables = tablesOf(
+      ["message", "compaction", "custom", "message"].map((type) => ({ parent: 0, type: type as EntryType })),
+    );
+    const idsOf = (query: Omit<BranchScan, "start">) =>
+      queries.scanBranch(tables, { start: "e_3", ...query }).map(({ id }) => id);
+    const middle = { seq: 5 };
+    expect(idsOf({})).toEqual(["e_3", "e_2", "e_1", "e_0"]);
+    expect(idsOf({ cursor: middle })).toEqual(["e_1", "e_0"]);
+    expect(idsOf({ cursor: middle, order: "oldestFirst" })).toEqual(["e_3"]);
+    expect(idsOf({ stopAtType: "compaction" })).toEqual(["e_3", "e_2", "e_1"]);
+    expect(idsOf({ stopAtId: "e_1", type: "message" })).toEqual(["e_3"]);
+    expect(idsOf({ stopAtType: "compaction", order: "oldestFirst" })).toEqual(["e_0", "e_1"]);
+    expect(idsOf({ stopAtId: "e_2", stopAtType: "compaction" })).toEqual(["e_3", "e_2"]);
+    expect(idsOf({ customType: "even", limit: 1 })).toEqual(["e_2"]);
+    expect(idsOf({ limit: 0 })).toEqual([]);
+  });
+
   it("report a parent that is missing, and do not end there as if at the root", () => {
     const tables = new Tables();
     const orphan = { id: "e_1", parentId: "e_0", type: "custom", customType: "c" } as EntryDraft;
