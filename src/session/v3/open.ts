@@ -6,11 +6,13 @@
  * renames that over it; from then on the store is one of format 4 like any other. Before the rename the old file
  * stands whole, after it the new one; and a file that was changed since it was read is never replaced.
  */
+import { isAbsolute } from "node:path";
 import type { Clock, IdGenerator } from "../../foundation/index.ts";
 import type { CustomMessageSchemas, Write } from "../../model/index.ts";
 import { type FileSystem, hostFileSystem, JsonlStorage } from "../../storage/index.ts";
 import { lineReader } from "./lines.ts";
-import { headerIdOf, type ReadV3Options, readV3, type V3Session } from "./read.ts";
+import { type ReadV3Options, readV3, type V3Session } from "./read.ts";
+import { headerIdOf } from "./recognise.ts";
 
 /** How a legacy file is opened. */
 export interface OpenLegacyOptions {
@@ -21,7 +23,7 @@ export interface OpenLegacyOptions {
   /** Default: the host's. */
   readonly fileSystem?: FileSystem;
   readonly customMessageSchemas?: CustomMessageSchemas;
-  /** See `ReadV3Options`. Default: the header of the file at that path, if it can be read. */
+  /** See `ReadV3Options`. Default: the header of the file at that path, if it is absolute and can be read. */
   readonly parentIdOf?: ReadV3Options["parentIdOf"];
 }
 
@@ -38,7 +40,8 @@ export const V3_IMPORT_DETAILS = { source: "v3-import" } as const;
 /** Opens a legacy file. @throws as `readV3`; the host's error if there is no such file */
 export function openLegacyJsonl(options: OpenLegacyOptions): OpenedLegacy {
   const { path, clock, idGenerator, fileSystem = hostFileSystem, customMessageSchemas } = options;
-  const parentIdOf = options.parentIdOf ?? ((parent) => readHeaderId(parent, fileSystem));
+  const parentIdOf =
+    options.parentIdOf ?? ((parent) => (isAbsolute(parent) ? readHeaderId(parent, fileSystem) : undefined));
   const reading = { parentIdOf, ...(customMessageSchemas === undefined ? {} : { customMessageSchemas }) };
   let session: V3Session | undefined;
   const storage = JsonlStorage.openConverting({ path, clock, fileSystem }, (bytes) => {

@@ -10,31 +10,18 @@
  *    converted, its totals are those that its entries show.
  *
  * Where to look next: `lines.ts` (what is passed over), `nodes.ts` (versions 1 and 2, and the tree), `entries.ts`
- * (what each node becomes), `messages.ts` (repairs).
+ * (what each node becomes), `messages.ts` (repairs), `facts.ts` (registers).
  */
 import { Corruption, type Random } from "../../foundation/index.ts";
-import {
-  addUsage,
-  type CustomMessageSchemas,
-  type Entry,
-  type Register,
-  type RegisterNamespace,
-  type Usage,
-  zeroUsage,
-} from "../../model/index.ts";
-import {
-  byNamespaceThenSeq,
-  CURRENT_STORAGE_VERSION,
-  type SessionDump,
-  type SessionMetadata,
-} from "../../storage/index.ts";
-import { MAIN_LANE } from "../lane.ts";
+import { addUsage, type CustomMessageSchemas, type Entry, type Usage, zeroUsage } from "../../model/index.ts";
+import { CURRENT_STORAGE_VERSION, type SessionDump, type SessionMetadata } from "../../storage/index.ts";
 import { entriesOf, usageOf } from "./entries.ts";
+import { registersOf } from "./facts.ts";
 import { type LegacyLine, lineReader, placeOf, type V3Warning } from "./lines.ts";
-import { type LegacyNode, type LegacyTree, legacyTree, refuse } from "./nodes.ts";
+import { type LegacyTree, legacyTree, refuse } from "./nodes.ts";
 import { formatOf, type LegacyVersion } from "./recognise.ts";
 import { parseTime } from "./times.ts";
-import { admitMended, type JsonRecord } from "./values.ts";
+import { admitMended } from "./values.ts";
 
 /** How a legacy file is read. */
 export interface ReadV3Options {
@@ -199,91 +186,6 @@ function parentOf(
   return parentSessionId === undefined ? { legacyParentSessionPath: path } : { parentSessionId };
 }
 
-/** The lane `main`, at rest and without a configuration, and the facts; labels in the order in which they were set. */
-function registersOf(
-  tree: LegacyTree,
-  idOf: ReadonlyMap<string, string>,
-  entryCount: number,
-  file: string | undefined,
-  warnings: V3Warning[],
-): Register[] {
-  const registers: Register[] = [];
-  const set = (namespace: RegisterNamespace, key: string, value: unknown) => {
-    const seq = entryCount + registers.length + 1;
-    const admitted = admitMended({ namespace, key, value, seq }).value;
-    registers.push(admitted as Register);
-  };
-  const leaf = leafOf(tree, file);
-  set("lane.leaf", MAIN_LANE, leaf === null ? null : (idOf.get(leaf.id) ?? null));
-  set("lane.state", MAIN_LANE, { currentOperationId: null, pendingNextRun: [] });
-  const name = nameOf(tree, file);
-  if (name !== "") set("fact.name", "", name);
-  for (const [id, label] of labelsOf(tree, idOf, file, warnings)) set("fact.label", id, label);
-  return registers.sort(byNamespaceThenSeq);
-}
-
-/** The nearest kept ancestor of the last node; a node of the type `leaf` speaks for the one that it names. */
-function leafOf({ nodes, byId }: LegacyTree, file: string | undefined): LegacyNode | null {
-  const last = nodes.at(-1);
-  if (last === undefined) return null;
-  if (last.type !== "leaf") return last.kept;
-  const { targetId } = last.record;
-  if (targetId === null) return null;
-  if (typeof targetId !== "string") {
-    refuse("malformed_entry", "the targetId of a leaf is a string or null", last, file, last.id);
-  }
-  return byId.get(targetId)?.kept ?? null;
-}
-
-function nameOf({ nodes }: LegacyTree, file: string | undefined): string {
-  let name = "";
-  for (const node of nodes) {
-    if (node.type === "session_info") name = optionalText(node, "name", file).trim();
-  }
-  return name;
-}
-
-/** By new entry id, in the order in which the last label of each was set. */
-function labelsOf(
-  { nodes, byId }: LegacyTree,
-  idOf: ReadonlyMap<string, string>,
-  file: string | undefined,
-  warnings: V3Warning[],
-): Map<string, string> {
-  const labels = new Map<string, string>();
-  for (const node of nodes) {
-    if (node.type !== "label") continue;
-    const { targetId } = node.record;
-    if (typeof targetId !== "string") {
-      refuse("malformed_entry", "the targetId of a label is a string", node, file, node.id);
-    }
-    const label = optionalText(node, "label", file);
-    const kept = byId.get(targetId)?.kept ?? null;
-    const id = kept === null ? undefined : idOf.get(kept.id);
-    if (id === undefined) {
-      const { line, byteOffset } = node;
-      const message = `the label of ${targetId} has no entry left to carry it`;
-      warnings.push({ reason: "label_dropped", message, line, byteOffset });
-      continue;
-    }
-    labels.delete(id);
-    if (label !== "") labels.set(id, label);
-  }
-  return labels;
-}
-
-function optionalText(node: LegacyNode, name: string, file: string | undefined): string {
-  const value = node.record[name] ?? "";
-  if (typeof value === "string") return value;
-  return refuse(
-    "malformed_entry",
-    `the ${name} of a ${node.type} is a string or absent`,
-    node,
-    file,
-    node.id,
-  );
-}
-
 /** Totals as the entries show them. */
 function statsOf(entries: readonly Entry[]): { messageCount: number; usage: Usage } {
   let messageCount = 0;
@@ -293,18 +195,4 @@ function statsOf(entries: readonly Entry[]): { messageCount: number; usage: Usag
     usage = addUsage(usage, usageOf(entry) ?? zeroUsage());
   }
   return { messageCount, usage };
-}
-
-/** The id in a header line, of the legacy format or of format 4; undefined if it is none. */
-export function headerIdOf(record: JsonRecord): string | undefined {
-  const format = formatOf(record);
-  switch (format.kind) {
-    case "legacy":
-    case "unknown_version":
-      return format.id;
-    case "format4":
-      return typeof format.id === "string" && format.id !== "" ? format.id : undefined;
-    default:
-      return undefined;
-  }
 }

@@ -41,3 +41,17 @@ export function formatOf(header: JsonRecord): SessionFormat {
   if (version === 2 || version === 3) return { kind: "legacy", version, id };
   return { kind: "unknown_version", version, id };
 }
+
+/** The id in a header line, of the legacy format or of format 4; undefined if it is none. */
+export function headerIdOf(record: JsonRecord): string | undefined {
+  const format = formatOf(record);
+  switch (format.kind) {
+    case "legacy":
+    case "unknown_version":
+      return format.id;
+    case "format4":
+      return typeof format.id === "string" && format.id !== "" ? format.id : undefined;
+    default:
+      return undefined;
+  }
+}
