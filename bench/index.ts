@@ -1,12 +1,13 @@
 /**
  * `npm run bench`: every figure as a ratio to a floor measured in the same run. Goals that are missed are said.
- * Arguments choose parts: `npm run bench -- commits reads states`.
+ * Arguments choose parts: `npm run bench -- commits reads states kills`.
  */
 import { benchCommits } from "./commits.ts";
 import { benchCrashStates } from "./crash-states.ts";
+import { benchKills } from "./kills.ts";
 import { benchReads } from "./reads.ts";
 
-const PARTS = { commits: benchCommits, reads: benchReads, states: benchCrashStates };
+const PARTS = { commits: benchCommits, reads: benchReads, states: benchCrashStates, kills: benchKills };
 
 const wanted = process.argv.slice(2);
 for (const [name, part] of Object.entries(PARTS))

@@ -1,6 +1,8 @@
 /** `explore`: plan, run, collect. Knows no system by name; asks the Subject contract only. */
 export { EXPLORER_CHECKS, type ExplorerCheck, type ExplorerCheckName } from "./checks.ts";
-export { type ExploreHost, type ExplorePlan, explore, type Progress } from "./explore.ts";
+export { type ExploreHost, type ExplorePlan, explore, type Progress, runContext } from "./explore.ts";
+export { type SimulatedDeath, simulateDeaths } from "./kill/deaths.ts";
+export { exploreKills, type KillTarget } from "./kill/kill.ts";
 export { type ReproParts, type ReproResult, repro } from "./repro.ts";
 export {
   type Coverage,
@@ -15,3 +17,4 @@ export {
   type Verdict,
   verdictOf,
 } from "./result.ts";
+export { Watchdog } from "./watchdog.ts";

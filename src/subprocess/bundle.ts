@@ -43,7 +43,7 @@ export interface ChildProgram {
 export interface ProgramOptions {
   /** The package's root; found from this module's place unless given. */
   readonly root?: string;
-  /** A program other than the package's own: a TypeScript module that exports `main(hooks)`. */
+  /** A program other than the package's own: a TypeScript module that exports `main(hooks)`. Needs `esbuild`. */
   readonly entry?: string;
   /** Where to keep what is built; a folder of the package or of the system unless given. */
   readonly cacheFolder?: string;
@@ -60,10 +60,13 @@ export async function childProgram(options: ProgramOptions = {}): Promise<ChildP
   const root = options.root ?? packageRoot();
   const cacheFolder = options.cacheFolder ?? ownFolder(root);
   const entry = options.entry ?? join(root, ENTRY);
-  const isCheckout = existsSync(entry);
-  const [program, launcher] = isCheckout
-    ? [await built(entry, root, cacheFolder), await built(join(root, LAUNCHER), root, cacheFolder)]
-    : [join(root, PUBLISHED, "program.cjs"), join(root, PUBLISHED, "launch.cjs")];
+  const launcherSource = join(root, LAUNCHER);
+  const program = existsSync(entry)
+    ? await built(entry, root, cacheFolder)
+    : join(root, PUBLISHED, "program.cjs");
+  const launcher = existsSync(launcherSource)
+    ? await built(launcherSource, root, cacheFolder)
+    : join(root, PUBLISHED, "launch.cjs");
   // V8 refuses a cache of another version by itself; by name, versions that take turns do not overwrite each other.
   const name = `${hashOf(readFileSync(program))}-${process.version}-${process.arch}.v8`;
   return { launcher, program, codeCache: join(cacheFolder, name), requireFrom: join(root, "package.json") };

@@ -3,5 +3,12 @@ export { type ChildProgram, childProgram, type ProgramOptions, writeChildProgram
 export { type ProgramHooks, runChild, type SubjectRegistry } from "./child.ts";
 export type { KillOutcome } from "./outcome.ts";
 export { KillPool, type KillPoolOptions } from "./pool.ts";
-export { type Doubt, diskFolderOf, type KillRequest, ledgerPathOf } from "./protocol.ts";
+export {
+  ANNOUNCE_DESCRIPTOR,
+  type Batch,
+  type Doubt,
+  diskFolderOf,
+  type KillRequest,
+  ledgerPathOf,
+} from "./protocol.ts";
 export { openScratch, type Scratch } from "./scratch.ts";
