@@ -27,3 +27,6 @@ export {
 } from "./rows/recognise.ts";
 export type { Row } from "./rows/row.ts";
 export { StoreModel } from "./store-model.ts";
+export { startTxlogJudge, TXLOG_CHECKS } from "./txlog/judge.ts";
+export { expectTxlogRecovery } from "./txlog/recovery.ts";
+export { viewOfTxlog } from "./txlog/view.ts";

@@ -28,7 +28,9 @@ export type UsageCode =
   | "UNKNOWN_BOUNDARY"
   | "INVALID_RUN_ID"
   | "INVALID_NUMBER"
-  | "UNWRITABLE_OUTPUT";
+  | "UNWRITABLE_OUTPUT"
+  | "UNREADABLE_FILE"
+  | "UNKNOWN_FORMAT";
 
 /** The exit code of a result. */
 export function exitCodeOf(result: ExploreResult): ExitCode {

@@ -5,6 +5,7 @@ import { Command, CommanderError } from "commander";
 import { canaries } from "./canaries.ts";
 import { crashPoints } from "./crash-points.ts";
 import { EXIT, type ExitCode, UsageError } from "./exit.ts";
+import { inspect } from "./inspect.ts";
 import { list } from "./list.ts";
 import { repro } from "./repro.ts";
 import { run } from "./run.ts";
@@ -31,6 +32,7 @@ export async function main(args: readonly string[], streams: Streams = hostStrea
   run(program, streams, end, line);
   crashPoints(program, streams, end, line);
   repro(program, streams, end);
+  inspect(program, streams, end);
   list(program, streams, end);
   canaries(program, streams, end);
   try {

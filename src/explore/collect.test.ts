@@ -14,7 +14,14 @@ const broken: Judgement = {
   violations: [{ checker: "recovery", signature: "refused:Error", message: "the run ended with Error" }],
 };
 const doubtful: Judgement = { ...survived, inconclusive: { signature: "stalled", message: "stood still" } };
-const head = { version: "1.2.3", seed: 5, command: "npx crashproof", elapsedMs: 1500, kills: undefined };
+const head = {
+  version: "1.2.3",
+  seed: 5,
+  command: "npx crashproof",
+  elapsedMs: 1500,
+  kills: undefined,
+  skipped: [{ scenario: "s", subject: "m", reason: "why" }],
+};
 
 function tally(kind: GroupTally["kind"] = "crash", checkersOff: readonly string[] = []): GroupTally {
   return new GroupTally(kind, "s", "m", checkersOff);

@@ -14,7 +14,7 @@ import { type CrashPlan, type CrashSink, exploreCrashes, runIdOf } from "./crash
 import { judge } from "./judgement.ts";
 import { DeathCollector } from "./kill/deaths.ts";
 import { canBeKilled, exploreKills, type KillTarget, sampleTarget } from "./kill/kill.ts";
-import type { ExploreResult, Judgement } from "./result.ts";
+import type { ExploreResult, Judgement, Skipped } from "./result.ts";
 import { firstStanding, type RunContext, runToEnd } from "./standing.ts";
 import { exploreTakeovers } from "./takeover.ts";
 import { Watchdog } from "./watchdog.ts";
@@ -69,7 +69,18 @@ export async function explore(plan: ExplorePlan, host: ExploreHost): Promise<Exp
   const { version, seed, command } = plan;
   const rows = new Map(plan.subjects.map((subject) => [subject.id, subject.rows]));
   const kills = toKill.length === 0 ? undefined : host.killPool?.counts;
-  return collect(groups, { version, seed, command, elapsedMs: host.clock.now() - startMs, kills }, rows);
+  const elapsedMs = host.clock.now() - startMs;
+  return collect(groups, { version, seed, command, elapsedMs, kills, skipped: skippedBy(plan) }, rows);
+}
+
+/** What a subject cannot run is said, not left out in silence. */
+function skippedBy({ scenarios, subjects }: ExplorePlan): Skipped[] {
+  return scenarios.flatMap((scenario) =>
+    subjects.flatMap((subject) => {
+      const reason = subject.skips?.(scenario);
+      return reason === undefined ? [] : [{ scenario: scenario.name, subject: subject.id, reason }];
+    }),
+  );
 }
 
 async function exploreScenario(
@@ -81,7 +92,7 @@ async function exploreScenario(
 ): Promise<GroupTally[]> {
   const groups: GroupTally[] = [];
   const agreement = new Agreement(scenario, plan);
-  for (const subject of plan.subjects) {
+  for (const subject of plan.subjects.filter((able) => able.skips?.(scenario) === undefined)) {
     const context = runContext(scenario, subject, plan.seed, host, watchdog, plan.checkersOff);
     const tally = new GroupTally("crash", scenario.name, subject.id, plan.checkersOff);
     groups.push(tally);

@@ -24,6 +24,8 @@ export interface ExploreResult {
   readonly coverage: Coverage;
   /** Only where real processes were killed. */
   readonly kills?: Kills;
+  /** What was not run, and why it cannot be. */
+  readonly skipped: readonly Skipped[];
   readonly groups: readonly GroupResult[];
   readonly failures: readonly Failure[];
 }
@@ -34,6 +36,13 @@ export interface Tally {
   readonly survived: number;
   readonly violated: number;
   readonly inconclusive: number;
+}
+
+/** A scenario that a subject cannot run: its specification lacks a feature. */
+export interface Skipped {
+  readonly scenario: string;
+  readonly subject: string;
+  readonly reason: string;
 }
 
 /** Sessions that a real kill left, and the kills: one kill cuts many sessions, so they are counted apart. */

@@ -2,3 +2,4 @@
 export { jsonReport } from "./json.ts";
 export { terminalReport } from "./terminal.ts";
 export { timelineReport } from "./timeline.ts";
+export { txlogReport } from "./txlog.ts";

@@ -10,7 +10,10 @@ const FAILURES_PER_SIGNATURE_MAX = 3;
 
 /** The report as text, ending with a line feed. */
 export function terminalReport(result: ExploreResult): string {
-  const lines = [...table(result.groups), "", ...summary(result), ...failures(result.failures)];
+  const skipped = result.skipped.map(({ scenario, subject, reason }) =>
+    pc.dim(`skipped: ${scenario} on ${subject}: ${reason}`),
+  );
+  const lines = [...table(result.groups), ...skipped, "", ...summary(result), ...failures(result.failures)];
   return `${lines.join("\n")}\n`;
 }
 

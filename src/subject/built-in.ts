@@ -5,11 +5,12 @@ import type { Medium } from "./harness/medium.ts";
 import { memoryMedium } from "./harness/memory-medium.ts";
 import { sqliteMedium } from "./harness/sqlite-medium.ts";
 import { harnessSubject } from "./harness/subject.ts";
+import { txlogSubject } from "./txlog/subject.ts";
 
 /** The media under the harness. */
 export const MEDIA: readonly Medium[] = [memoryMedium, jsonlMedium, sqliteMedium];
 
-const SUBJECTS: readonly Subject[] = MEDIA.map((medium) => harnessSubject(medium));
+const SUBJECTS: readonly Subject[] = [...MEDIA.map((medium) => harnessSubject(medium)), txlogSubject()];
 
 export function builtInSubjects(): readonly Subject[] {
   return SUBJECTS;

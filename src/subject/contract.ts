@@ -43,6 +43,8 @@ export interface Subject {
   /** Subjects of one family must agree on every view (design §3.8). */
   readonly family: string;
 
+  /** Why it cannot run a scenario, if it cannot: a feature that its specification lacks. */
+  skips?(scenario: Scenario): string | undefined;
   /** A new disk with a new, empty session on it. `folder` is where a disk that needs files may put them. */
   provision(options: { readonly seed: number; readonly folder: string }): Promise<Disk>;
   /**

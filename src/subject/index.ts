@@ -26,3 +26,5 @@ export { SCRIPTED_MODEL, ScriptedModels } from "./harness/scripted-models.ts";
 export { scriptedTools } from "./harness/scripted-tools.ts";
 export { FILE_FORK_SHARE, SqliteSubjectDisk, sqliteMedium } from "./harness/sqlite-medium.ts";
 export { harnessSubject } from "./harness/subject.ts";
+export type { TxlogSeams } from "./txlog/life.ts";
+export { txlogSubject } from "./txlog/subject.ts";

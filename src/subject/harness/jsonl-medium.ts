@@ -1,19 +1,14 @@
 /**
  * JSONL: the disk is a file; a fork is a copy of it. A commit is one write, and one write is not atomic under a kill.
- *
- * Where a commit tears. A kernel copies a write page by page, so a killed process leaves a line that ends at a 4 KB
- * offset of the file. A line that crosses no such offset is torn in its middle instead: nothing promises that it
- * cannot be, and a short write can stop anywhere.
+ * `../tears.ts` says where.
  */
 import { copyFileSync, existsSync, rmSync, statSync, truncateSync } from "node:fs";
 import { join } from "node:path";
 import { type FileSystem, hostFileSystem, JsonlStorage, readJsonlSession } from "../../storage/index.ts";
 import type { Disk, TornDisk } from "../contract.ts";
+import { tearsOf } from "../tears.ts";
 import type { Medium } from "./medium.ts";
 
-const PAGE_BYTES = 4096;
-/** A commit of a megabyte crosses hundreds of pages; that many of them, the first and the last included, are torn. */
-const TEARS_MAX = 8;
 const SESSION_FILE = "session.jsonl";
 
 /** A session file as a subject's disk. */
@@ -70,17 +65,6 @@ export const jsonlMedium: Medium<JsonlSubjectDisk> = {
   },
   dump: ({ path }) => readJsonlSession(path).dump,
 };
-
-/** File offsets at which a line between two sizes is torn; see the header. */
-export function tearsOf(sizeBefore: number, sizeAfter: number): readonly number[] {
-  const pages: number[] = [];
-  const first = (Math.floor(sizeBefore / PAGE_BYTES) + 1) * PAGE_BYTES;
-  for (let offset = first; offset < sizeAfter; offset += PAGE_BYTES) pages.push(offset);
-  if (pages.length === 0) return [Math.floor((sizeBefore + sizeAfter) / 2)];
-  if (pages.length <= TEARS_MAX) return pages;
-  const step = (pages.length - 1) / (TEARS_MAX - 1);
-  return Array.from({ length: TEARS_MAX }, (_, index) => pages[Math.round(index * step)] ?? first);
-}
 
 /** The host's file system, which can be told to stop in the middle of its next write, for good. */
 class StoppableFileSystem implements FileSystem {

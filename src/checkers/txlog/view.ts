@@ -1,0 +1,51 @@
+/**
+ * The view of a transactional session: the state after its committed lines (spec of the transactional session, §4).
+ *
+ * *Exact* holds the state and the number of facts. *Canonical* leaves the facts uncounted, since a repeated attempt is
+ * one more, and renames the ids. Both leave out what depends on where the file lies: the working directory, and the
+ * length in bytes that it makes longer.
+ */
+import { Corruption } from "../../foundation/index.ts";
+import { reduce, type SessionState } from "../../txlog/index.ts";
+import { renameIds, sortedJson } from "../canonical-view.ts";
+import type { View } from "../contract.ts";
+
+/** What both texts hold of the state. */
+export type VisibleState = Pick<SessionState, "transcript" | "activeContext" | "usage" | "operation">;
+
+/** Reads the bytes of a session file. @throws Corruption if the file is refused */
+export function viewOfTxlog(bytes: Uint8Array): View {
+  const reduction = reduce(bytes);
+  if (!reduction.ok) {
+    const { code, line, seq } = reduction.error;
+    throw new Corruption(code, `the session is refused${seq === undefined ? "" : ` at fact ${seq}`}`, {
+      line,
+    });
+  }
+  const { transcript, activeContext, usage, operation, header } = reduction.value.snapshot();
+  const visible: VisibleState = { transcript, activeContext, usage, operation };
+  const { cwd: _, ...identity } = header;
+  return {
+    exact: sortedJson({ ...visible, header: identity, factCount: reduction.value.nextSeq - 1 }),
+    canonical: canonicalOf(visible),
+  };
+}
+
+/** The canonical text of a state. */
+export function canonicalOf(visible: VisibleState): string {
+  const names = new Map<string, string>();
+  const renamed = sortedJson(visible).replace(UUID, (found) => {
+    const name = names.get(found) ?? `<id${names.size + 1}>`;
+    names.set(found, name);
+    return name;
+  });
+  // A state that was read from a canonical text is named already, and keeps its order.
+  return names.size === 0 ? renameIds(renamed) : renamed;
+}
+
+const UUID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g;
+
+/** The state of a canonical text. */
+export function stateOf(canonical: string): VisibleState {
+  return JSON.parse(canonical) as VisibleState;
+}

@@ -1,0 +1,92 @@
+/**
+ * The disk of a transactional session: a folder with one session file, on the host or in memory.
+ *
+ * A walk runs on real files; most cuts run on copies in memory, which the room's own file interface makes cheap.
+ * A commit is one append, so it tears where a kernel tears one: at a 4 KB offset of the file, else in its middle.
+ */
+import { mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import {
+  MemorySessionFiles,
+  NodeSessionFiles,
+  type SessionFiles,
+  sessionDirectory,
+} from "../../txlog/index.ts";
+import type { Disk, TornDisk } from "../contract.ts";
+import { tearsOf } from "../tears.ts";
+
+/** Where the files of a session are. */
+type Ground =
+  | { readonly kind: "host"; readonly cwd: string }
+  | { readonly kind: "memory"; readonly files: MemorySessionFiles };
+
+/** The working directory of every session in memory. */
+const MEMORY_CWD = "/session";
+
+/** See the module header. */
+export class TxlogDisk implements Disk {
+  readonly #ground: Ground;
+
+  private constructor(ground: Ground) {
+    this.#ground = ground;
+  }
+
+  /** Real files below a folder. */
+  static onHost(cwd: string): TxlogDisk {
+    mkdirSync(cwd, { recursive: true });
+    return new TxlogDisk({ kind: "host", cwd });
+  }
+
+  get cwd(): string {
+    return this.#ground.kind === "host" ? this.#ground.cwd : MEMORY_CWD;
+  }
+
+  get files(): SessionFiles {
+    return this.#ground.kind === "host" ? new NodeSessionFiles() : this.#ground.files;
+  }
+
+  /** The bytes of the session file as they are now. */
+  bytes(): Uint8Array {
+    const { name, bytes } = this.#file();
+    if (bytes === undefined) throw new Error(`the session file ${name} cannot be read`);
+    return bytes;
+  }
+
+  fork(): TxlogDisk {
+    if (this.#ground.kind === "memory")
+      return new TxlogDisk({ kind: "memory", files: this.#ground.files.fork() });
+    return this.#copyWith(this.bytes());
+  }
+
+  size(): number {
+    return this.bytes().length;
+  }
+
+  tear(sizeBefore: number): readonly TornDisk[] {
+    const bytes = this.bytes();
+    return tearsOf(sizeBefore, bytes.length).map((offset) => ({
+      bytesWritten: offset - sizeBefore,
+      disk: this.#copyWith(bytes.slice(0, offset)),
+    }));
+  }
+
+  dispose(): void {
+    if (this.#ground.kind === "host") rmSync(this.#ground.cwd, { recursive: true, force: true });
+  }
+
+  #copyWith(bytes: Uint8Array): TxlogDisk {
+    const files = new MemorySessionFiles();
+    files.setContents(join(sessionDirectory(MEMORY_CWD), this.#file().name), bytes);
+    return new TxlogDisk({ kind: "memory", files });
+  }
+
+  #file(): { readonly name: string; readonly bytes: Uint8Array | undefined } {
+    const directory = sessionDirectory(this.cwd);
+    if (this.#ground.kind === "memory") {
+      const [path = ""] = this.#ground.files.paths();
+      return { name: path.slice(path.lastIndexOf("/") + 1), bytes: this.#ground.files.contents(path) };
+    }
+    const [name = ""] = readdirSync(directory);
+    return { name, bytes: readFileSync(join(directory, name)) };
+  }
+}

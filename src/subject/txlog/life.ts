@@ -1,0 +1,83 @@
+/**
+ * One life of an application over a transactional session: open it, resume what is unfinished, then give the prompts
+ * that the transcript does not hold yet.
+ */
+import { stopsIn } from "../../faults/index.ts";
+import { idsOfIncarnation } from "../../foundation/index.ts";
+import {
+  type FileSessionStore,
+  labelOfTransaction,
+  openSession,
+  type RecoverableStore,
+  SessionDriver,
+  WriterLocks,
+} from "../../txlog/index.ts";
+import type { Boot, Incarnation } from "../contract.ts";
+import type { TxlogDisk } from "./disk.ts";
+import { declarationOf, ScriptedTxlogWorld } from "./scripted-world.ts";
+import { StoppableFiles } from "./stoppable-files.ts";
+
+/** Seams for defects, as the harness has them: above and below the judges' eye. The right system has none. */
+export interface TxlogSeams {
+  readonly runtimeStore?: (store: RecoverableStore, boot: Boot) => RecoverableStore;
+  readonly mediumStore?: (store: RecoverableStore, boot: Boot) => RecoverableStore;
+}
+
+/** Begins the life. */
+export function startTxlogLife(disk: TxlogDisk, id: string, boot: Boot, seams: TxlogSeams): Incarnation {
+  let store: FileSessionStore | undefined;
+  const work = async (): Promise<void> => {
+    const { world, seed, incarnation, scenario, gate, timeline } = boot;
+    const files = new StoppableFiles(disk.files);
+    const ids = idsOfIncarnation(seed, incarnation, world.clock);
+    // A writer lock is held in the memory of a process: every life has its own.
+    store = await openSession({ files, clock: world.clock, ids, locks: new WriterLocks() }, disk.cwd, id);
+    const seen = observed(seams.mediumStore?.(store, boot) ?? store, boot, files);
+    const driver = new SessionDriver({
+      store: seams.runtimeStore?.(seen, boot) ?? seen,
+      world: new ScriptedTxlogWorld(world, { gate, timeline }),
+      ids,
+      process: declarationOf(scenario),
+    });
+    await driver.resume();
+    const { transcript } = await store.load();
+    const given = transcript.filter((message) => message.role === "user").length;
+    for (const stimulus of scenario.stimuli.slice(given)) {
+      const accepted = await driver.prompt(stimulus.text);
+      // Blocked work keeps its place: the next prompt waits until someone has decided.
+      if (!accepted.ok) return;
+      await driver.resume();
+    }
+  };
+  return {
+    life: work(),
+    drop: () => boot.gate.drop(),
+    close: async () => {
+      await store?.close();
+    },
+  };
+}
+
+/** The store with every commit passing the gate and written into the timeline. */
+function observed(store: RecoverableStore, boot: Boot, files: StoppableFiles): RecoverableStore {
+  const { gate, timeline, mediumStop } = boot;
+  return {
+    commit: (facts) =>
+      gate.pass("commit", labelOfTransaction(facts), async (boundary) => {
+        if (stopsIn(mediumStop, boundary))
+          files.stopAfter(mediumStop.bytesWritten, () => mediumStop.reached());
+        try {
+          const committed = await store.commit(facts);
+          timeline.push({ kind: "commit", boundary, payload: committed });
+          return committed;
+        } catch (error) {
+          const text = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
+          timeline.push({ kind: "commit-failed", boundary, payload: facts, error: text });
+          throw error;
+        }
+      }),
+    load: () => store.load(),
+    consult: (read) => store.consult(read),
+    close: () => store.close(),
+  };
+}

@@ -1,0 +1,75 @@
+/** The transactional session as a subject. */
+import { join } from "node:path";
+import { expectTxlogRecovery, startTxlogJudge, viewOfTxlog } from "../../checkers/index.ts";
+import { idsOfIncarnation, VirtualClock } from "../../foundation/index.ts";
+import { createSession, WriterLocks } from "../../txlog/index.ts";
+import type { Disk, Subject } from "../contract.ts";
+import { TxlogDisk } from "./disk.ts";
+import { startTxlogLife, type TxlogSeams } from "./life.ts";
+import { ENVIRONMENT, MODEL } from "./scripted-world.ts";
+
+/** Makes the subject. `id` and `seams` are for canaries. */
+export function txlogSubject(options: { readonly id?: string; readonly seams?: TxlogSeams } = {}): Subject {
+  // A subject is only handed disks that it made itself.
+  const own = (disk: Disk) => disk as TxlogDisk;
+  return {
+    id: options.id ?? "txlog",
+    title: "the transactional session, one append a transaction",
+    grade: "process-crash",
+    family: "txlog",
+    rows: ROWS,
+    drives: ["automatic"],
+    skips: ({ tools }) =>
+      tools.some(({ does }) => does.kind === "answers" && does.terminate === true)
+        ? "a tool cannot end a run in this system"
+        : undefined,
+    provision: async ({ seed, folder }) => {
+      const disk = TxlogDisk.onHost(nextFolder(folder));
+      const clock = new VirtualClock();
+      const host = {
+        files: disk.files,
+        clock,
+        ids: idsOfIncarnation(seed, -1, clock),
+        locks: new WriterLocks(),
+      };
+      const session = { cwd: disk.cwd, model: MODEL, provider: "scripted", environmentIdentity: ENVIRONMENT };
+      const store = await createSession(host, session);
+      await store.close();
+      return disk;
+    },
+    attach: (folder) => TxlogDisk.onHost(join(folder, SESSION_FOLDER)),
+    boot: (boot) => startTxlogLife(own(boot.disk), sessionId(boot.seed), boot, options.seams ?? {}),
+    view: async (disk) => viewOfTxlog(own(disk).bytes()),
+    judge: startTxlogJudge,
+    expect: expectTxlogRecovery,
+  };
+}
+
+/** The transactions that a run of a scenario can consist of; aborts and compactions have no scenario yet. */
+const ROWS = [
+  "runStarted",
+  "stepAttempt",
+  "assistantSettled",
+  "stepFailed",
+  "toolStarted",
+  "toolResult",
+  "synthetic.unknownTool",
+  "operationFinished.completed",
+  "operationFinished.failed",
+];
+
+/** The id of the session of a seed: the first that its provisioning mints. */
+function sessionId(seed: number): string {
+  return idsOfIncarnation(seed, -1, new VirtualClock()).next();
+}
+
+const SESSION_FOLDER = "txlog";
+const provisioned = new Set<string>();
+
+/** The first session of a folder has a name that another process can find; the next ones are numbered. */
+function nextFolder(folder: string): string {
+  const first = join(folder, SESSION_FOLDER);
+  const path = provisioned.has(first) ? `${first}-${provisioned.size}` : first;
+  provisioned.add(path);
+  return path;
+}
