@@ -33,6 +33,9 @@ export const SAMPLE: ExploreResult = {
   command: "npx crashproof crash-points two-tools --kill all",
   elapsedMs: 2345,
   totals: { runs: 105, survived: 100, violated: 4, inconclusive: 1 },
+  skipped: [
+    { scenario: "terminating-tool", subject: "txlog", reason: "a tool cannot end a run in this system" },
+  ],
   coverage: {
     boundaries: { covered: 50, total: 51 },
     rows: { covered: 30, total: 44, missing: ["jsonl:abort"] },
