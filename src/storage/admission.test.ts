@@ -159,6 +159,24 @@ describe("admission", () => {
     checkIds([{ kind: "entry" as const, entry: entry("a", "e_old") }, child("b", "a")], stored);
   });
 
+  it("finds both in transactions of any length", () => {
+    const root = (id: string) => ({ kind: "entry" as const, entry: entry(id) });
+    for (const length of [2, 15, 16, 17, 40]) {
+      const writes = Array.from({ length }, (_, index) => root(`e_${index}`));
+      checkIds(writes, stored);
+      const child = { kind: "entry" as const, entry: entry("child", "e_0") };
+      checkIds([...writes, child], stored);
+      expect(refusalOf(() => checkIds([...writes, root("e_0")], stored))).toMatchObject({
+        reason: "duplicate_id",
+        writeIndex: length,
+      });
+      expect(refusalOf(() => checkIds([child, ...writes], stored))).toMatchObject({
+        reason: "missing_parent",
+        writeIndex: 0,
+      });
+    }
+  });
+
   it("holds the time of a commit at the last one when the clock steps back", () => {
     expect([commitTimestamp(5, 3), commitTimestamp(3, 5), commitTimestamp(5.7, 5)]).toEqual([5, 5, 5]);
   });

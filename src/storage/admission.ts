@@ -17,9 +17,11 @@
 import { admitJson } from "../foundation/index.ts";
 import {
   ENTRY_TYPES,
+  type EntryInsertWrite,
   type EntryType,
   isRegisterNamespace,
   type Transaction,
+  type UsageInsertWrite,
   type Write,
 } from "../model/index.ts";
 import { InvalidTransaction } from "./contract.ts";
@@ -71,39 +73,54 @@ function writesOf(transaction: unknown): readonly Write[] {
  * @throws InvalidTransaction `duplicate_id` or `missing_parent`.
  */
 export function checkIds(writes: readonly Write[], stored: IdLookup): void {
-  // Most transactions insert one row at the most; the sets are made for the others.
-  let earlierEntries: Set<string> | undefined;
-  let earlierUsage: Set<string> | undefined;
+  const earlier = writes.length > FEW ? new Map<string, Write["kind"]>() : undefined;
   for (let index = 0; index < writes.length; index++) {
     const write = writes[index];
     if (write === undefined || write.kind === "register") continue;
-    const id = write.kind === "entry" ? write.entry.id : write.row.id;
+    const id = idOf(write);
     if (stored.hasEntry(id) || stored.hasUsage(id)) {
       throw new InvalidTransaction("duplicate_id", `the id ${id} exists; rows are written once`, index);
     }
-    if (earlierEntries?.has(id) || earlierUsage?.has(id)) {
-      throw new InvalidTransaction(
-        "duplicate_id",
-        `the id ${id} is written earlier in this transaction`,
-        index,
-      );
+    if (kindBefore(writes, index, id, earlier) !== undefined) {
+      const message = `the id ${id} is written earlier in this transaction`;
+      throw new InvalidTransaction("duplicate_id", message, index);
     }
-    if (write.kind === "usage") {
-      earlierUsage ??= new Set();
-      earlierUsage.add(id);
-      continue;
-    }
-    const { parentId } = write.entry;
-    if (parentId !== null && !earlierEntries?.has(parentId) && !stored.hasEntry(parentId)) {
+    const parentId = write.kind === "entry" ? write.entry.parentId : null;
+    if (
+      parentId !== null &&
+      kindBefore(writes, index, parentId, earlier) !== "entry" &&
+      !stored.hasEntry(parentId)
+    ) {
       throw new InvalidTransaction(
         "missing_parent",
         `the parent ${parentId} of entry ${id} neither exists nor precedes it in this transaction`,
         index,
       );
     }
-    earlierEntries ??= new Set();
-    earlierEntries.add(id);
+    earlier?.set(id, write.kind);
   }
+}
+
+/** Up to so many writes, looking through the earlier ones is cheaper than keeping a map of them. */
+const FEW = 16;
+
+/** What is written under the id before the write at `index`; `earlier` knows, if it is kept. */
+function kindBefore(
+  writes: readonly Write[],
+  index: number,
+  id: string,
+  earlier: ReadonlyMap<string, Write["kind"]> | undefined,
+): Write["kind"] | undefined {
+  if (earlier !== undefined) return earlier.get(id);
+  for (let before = 0; before < index; before++) {
+    const write = writes[before];
+    if (write !== undefined && write.kind !== "register" && idOf(write) === id) return write.kind;
+  }
+  return undefined;
+}
+
+function idOf(write: EntryInsertWrite | UsageInsertWrite): string {
+  return write.kind === "entry" ? write.entry.id : write.row.id;
 }
 
 /** The time of a commit, Unix ms: the clock's, held at the last committed time if the clock stepped back. */
@@ -162,9 +179,9 @@ export function entryFormIssue(entry: Readonly<Record<string, unknown>>): string
 
 /** The form of a usage row, drafted or stored: id, reference, flag and amounts (spec §1.6). */
 export function usageFormIssue(row: Readonly<Record<string, unknown>>): string | undefined {
-  const { id, entryId, adjustment, usage } = row;
+  const { id, entryId, adjustment, usage, details, kind, seq } = row;
   // Stored rows carry `kind` and `seq` too; `writeIssue` refuses both in drafts before it comes here.
-  if (keyCountOf(row) !== countPresent(row, USAGE_ROW_KEYS)) {
+  if (keyCountOf(row) !== countPresent([id, entryId, adjustment, usage, details, kind, seq])) {
     return "a usage row has the keys id, usage, entryId, adjustment and details";
   }
   if (!isName(id)) return `the id of a usage row is a non-empty string, not ${inWords(id)}`;
@@ -173,13 +190,14 @@ export function usageFormIssue(row: Readonly<Record<string, unknown>>): string |
   }
   if (typeof adjustment !== "boolean") return "the adjustment of a usage row is true or false";
   if (!isRecord(usage)) return "usage is an object of amounts";
-  if (!areNumbers(usage, USAGE_AMOUNTS)) return `usage has the numbers ${USAGE_AMOUNTS.join(", ")}`;
-  for (const name of OPTIONAL_AMOUNTS) {
-    if (usage[name] !== undefined && typeof usage[name] !== "number")
-      return `usage.${name} is a number or absent`;
+  if (!hasAmounts(usage) || typeof usage.totalTokens !== "number") {
+    return "usage has the numbers input, output, cacheRead, cacheWrite and totalTokens";
   }
-  if (!isRecord(usage.cost) || !areNumbers(usage.cost, COST_AMOUNTS)) {
-    return `usage.cost has the numbers ${COST_AMOUNTS.join(", ")}`;
+  if (!isOptionalNumber(usage.cacheWrite1h) || !isOptionalNumber(usage.reasoning)) {
+    return "usage.cacheWrite1h and usage.reasoning are numbers or absent";
+  }
+  if (!isRecord(usage.cost) || !hasAmounts(usage.cost) || typeof usage.cost.total !== "number") {
+    return "usage.cost has the numbers input, output, cacheRead, cacheWrite and total";
   }
   return undefined;
 }
@@ -202,10 +220,6 @@ export function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-const USAGE_ROW_KEYS = ["kind", "seq", "id", "usage", "entryId", "adjustment", "details"] as const;
-const USAGE_AMOUNTS = ["input", "output", "cacheRead", "cacheWrite", "totalTokens"] as const;
-const OPTIONAL_AMOUNTS = ["cacheWrite1h", "reasoning"] as const;
-const COST_AMOUNTS = ["input", "output", "cacheRead", "cacheWrite", "total"] as const;
 const TYPES: ReadonlySet<unknown> = new Set(ENTRY_TYPES);
 
 function isEntryType(value: unknown): value is EntryType {
@@ -223,15 +237,24 @@ function keyCountOf(value: object): number {
   return count;
 }
 
-function countPresent(value: Readonly<Record<string, unknown>>, names: readonly string[]): number {
+function countPresent(values: readonly unknown[]): number {
   let count = 0;
-  for (const name of names) if (value[name] !== undefined) count += 1;
+  for (const value of values) if (value !== undefined) count += 1;
   return count;
 }
 
-function areNumbers(value: Readonly<Record<string, unknown>>, names: readonly string[]): boolean {
-  for (const name of names) if (typeof value[name] !== "number") return false;
-  return true;
+/** The amounts that tokens and their cost have in common, each by its name: a loop over names costs several times it. */
+function hasAmounts({ input, output, cacheRead, cacheWrite }: Readonly<Record<string, unknown>>): boolean {
+  return (
+    typeof input === "number" &&
+    typeof output === "number" &&
+    typeof cacheRead === "number" &&
+    typeof cacheWrite === "number"
+  );
+}
+
+function isOptionalNumber(value: unknown): boolean {
+  return value === undefined || typeof value === "number";
 }
 
 function inWords(value: unknown): string {
