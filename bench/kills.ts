@@ -21,7 +21,7 @@ import {
 import { compare } from "./measure.ts";
 
 /** Each death is died so often in one measurement, to fill several children of 64 sessions. */
-const REPETITIONS = 3;
+const REPETITIONS = 5;
 
 export async function benchKills(): Promise<void> {
   const entry = fileURLToPath(new URL("./bare-child.ts", import.meta.url));
