@@ -33,6 +33,6 @@ export type UsageCode =
   | "UNKNOWN_FORMAT";
 
 /** The exit code of a result. */
-export function exitCodeOf(result: ExploreResult): ExitCode {
+export function exitCodeOf(result: Pick<ExploreResult, "totals" | "coverage">): ExitCode {
   return EXIT[overallVerdict(result)];
 }

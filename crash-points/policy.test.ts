@@ -1,0 +1,107 @@
+/**
+ * The last column of the position table: at which cuts recovery ends elsewhere than the run that nobody cut.
+ *
+ * The lists are written by hand from the table and the scenarios, and hold in both directions: at every other cut, on
+ * either kind of store, recovery must come to the very same canonical view.
+ */
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { SCENARIOS } from "../scenarios/index.ts";
+import { exploreCrashes } from "../src/explore/crash/crash.ts";
+import { runContext } from "../src/explore/explore.ts";
+import { Watchdog } from "../src/explore/watchdog.ts";
+import { cutRefName, type Scenario } from "../src/faults/index.ts";
+import { RealClock } from "../src/foundation/index.ts";
+import { type Subject, subjectById } from "../src/subject/index.ts";
+import { openScratch, type Scratch } from "../src/subprocess/index.ts";
+
+const clock = new RealClock();
+let scratch: Scratch;
+let watchdog: Watchdog;
+beforeAll(() => {
+  scratch = openScratch();
+  watchdog = new Watchdog(clock);
+});
+afterAll(() => {
+  watchdog.stop();
+  scratch.remove();
+});
+
+/** Cuts between an intent and its settlement: the outcome of the effect is unknown. */
+const unknown = (intent: string, effect: string, settlement: string) => [
+  `${intent}:after`,
+  `${effect}:before`,
+  `${effect}:inside`,
+  `${effect}:after`,
+  `${settlement}:before`,
+];
+
+const DIFFERS: Readonly<Record<string, readonly string[]>> = {
+  // No retry is allowed: a request of unknown outcome ends the run as failed.
+  "one-turn": unknown("generation.intent#1", "provider.request#1", "generation.settle.finish#1"),
+  // The first call must never run twice: its result becomes `interrupted`. The second may be repeated.
+  "two-tools": unknown("tool.intent#1", "tool.execute#1", "tool.settle#1"),
+  // The second call must never run twice, and is pending from its intent until its result is committed in source order.
+  "parallel-tools": [
+    ...unknown("tool.intent#2", "tool.execute#2", "tool.settle#2"),
+    ...["tool.intent#3:before", "tool.intent#3:after"],
+    ...["tool.execute#3:before", "tool.execute#3:inside", "tool.execute#3:after"],
+    ...["tool.settle#1:before", "tool.settle#1:after"],
+  ],
+  "tool-error": [
+    // `delete_file` must never run twice; that it throws makes no difference to that.
+    ...unknown("tool.intent#1", "tool.execute#1", "tool.settle#1"),
+    // The lost answer was an error. It is asked again, fails again, and the wait is that of a second failure.
+    ...unknown("generation.intent#2", "provider.request#2", "generation.settle.retry#1"),
+    // The deadline passes while the process is down: only the times differ, by what was not waited.
+    ...["generation.settle.retry#1:after", "timer.sleep#1:before"],
+  ],
+  "terminating-tool": unknown("tool.intent#1", "tool.execute#1", "tool.settle.last#1"),
+  // Its tool may be repeated and its requests may be tried again: nothing differs, anywhere.
+  "large-result": [],
+};
+
+async function differing(scenario: Scenario, subject: Subject): Promise<Set<string>> {
+  const host = { clock, folder: scratch.folder };
+  const context = runContext(scenario, subject, 1, host, watchdog, []);
+  const differs = new Set<string>();
+  let reference: string | undefined;
+  await exploreCrashes(
+    context,
+    { depth: 1, wants: () => true, enough: () => false },
+    {
+      saw: () => undefined,
+      judged: ({ violations }, [cut], digest) => {
+        expect(violations).toEqual([]);
+        if (cut === undefined) reference = digest;
+        else if (digest !== reference) {
+          const { label, occurrence, position } = cut;
+          differs.add(cutRefName({ label, occurrence, position }));
+        }
+      },
+    },
+  );
+  return differs;
+}
+
+describe("recovery ends where the run that nobody cut ends, but for the policy", () => {
+  it("is written down for every scenario", () => {
+    expect(Object.keys(DIFFERS)).toEqual(SCENARIOS.map(({ name }) => name));
+  });
+
+  it.each(SCENARIOS.map((scenario) => [scenario.name, scenario] as const))(
+    "at exactly the cuts that the table names: %s",
+    async (name, scenario) => {
+      const byHand = DIFFERS[name] ?? [];
+      // That SQLite agrees with Memory, cut by cut, is judged wherever both are explored.
+      const found = await differing(scenario, subjectById("memory") as Subject);
+      expect([...found].sort()).toEqual([...byHand].sort());
+      // A torn commit is as if it had not begun.
+      const isCommit = (cut: string) => !/^(provider|tool\.execute|timer)/.test(cut);
+      const torn = byHand.filter((cut) => isCommit(cut) && cut.endsWith(":before"));
+      const onJsonl = [...byHand, ...torn.map((cut) => cut.replace(/before$/, "inside"))];
+      const foundOnJsonl = await differing(scenario, subjectById("jsonl") as Subject);
+      expect([...foundOnJsonl].sort()).toEqual(onJsonl.sort());
+    },
+    180_000,
+  );
+});

@@ -1,0 +1,211 @@
+/** The commands do what their help says, and the exit code says what they found. */
+import { spawnSync } from "node:child_process";
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { CANARIES } from "../../fixtures/canaries/index.ts";
+import { SCENARIOS } from "../../scenarios/index.ts";
+import type { ExploreResult } from "../explore/index.ts";
+import { RESULT_SHAPE, shapeOf } from "../report/testing/result-shape.ts";
+import { CHECKS } from "./checks.ts";
+import { EXIT, exitCodeOf } from "./exit.ts";
+import { main } from "./main.ts";
+import { allSubjects } from "./subjects.ts";
+import { crashproof } from "./testing/command.ts";
+
+const root = fileURLToPath(new URL("../../", import.meta.url));
+let folder: string;
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), "crashproof-cli-"));
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+const readJson = (file: string) => JSON.parse(readFileSync(file, "utf8")) as ExploreResult;
+const { kills: _kills, ...SHAPE_WITHOUT_KILLS } = RESULT_SHAPE;
+
+describe("crash-points", () => {
+  it("ends with 0 when everything survived, and writes the whole result in its published shape", async () => {
+    const file = join(folder, "green.json");
+    const args = ["crash-points", "one-turn", "--subject", "memory", "--json", file];
+    const { code, out, err } = await crashproof(...args);
+    expect(code).toBe(EXIT.survived);
+    expect(out).toMatch(/^kind +scenario +subject/);
+    expect(out).toContain("boundaries 15 of 15 (100.0 %)");
+    expect(err).toBe("one-turn on memory: 16 states\n");
+    const result = readJson(file);
+    expect(shapeOf(result)).toEqual({ ...SHAPE_WITHOUT_KILLS, failures: [] });
+    expect(result).toMatchObject({ schema: "crashproof-result/1", seed: 1, failures: [] });
+    expect(result.command).toBe(`npx crashproof ${args.join(" ")}`);
+    expect(result.version).toBe(readPackage().version);
+    expect(readdirSync(folder)).toEqual(["green.json"]);
+  });
+
+  it("says nothing on stderr when it is told to be quiet", async () => {
+    expect((await crashproof("crash-points", "one-turn", "--subject", "memory", "--quiet")).err).toBe("");
+  });
+
+  it("ends with 3, and less than 100 %, when a boundary is left out", async () => {
+    const file = join(folder, "skipped.json");
+    const line = ["crash-points", "one-turn", "--skip", "generation.intent", "--json", file];
+    const { code, out } = await crashproof(...line);
+    expect(code).toBe(EXIT.inconclusive);
+    // Two positions on Memory and SQLite, three on JSONL, and one takeover less than the 57 of the scenario.
+    expect(out).toContain("\ninconclusive: ");
+    expect(out).toContain("boundaries 49 of 57 (85.9 %)");
+    expect(readJson(file).coverage.boundaries).toEqual({ covered: 49, total: 57 });
+  });
+
+  it("ends with 1 when a promise is broken, and prints the line that repeats it", async () => {
+    const line = ["crash-points", "two-tools", "--subject", "canary:effect-before-intent"];
+    const file = join(folder, "broken.json");
+    const { code, out } = await crashproof(...line, "--json", file);
+    expect(code).toBe(EXIT.violated);
+    expect(shapeOf(readJson(file))).toEqual(SHAPE_WITHOUT_KILLS);
+    const repros = [...out.matchAll(/^ {2}npx crashproof repro '([^']+)'$/gm)].map(([, id]) => id ?? "");
+    expect(repros.length).toBeGreaterThan(3);
+    const seen = out.match(/^violated effect-safety: request without an intent$/m);
+    expect(seen).not.toBeNull();
+
+    const again = await crashproof("repro", repros[0] ?? "");
+    expect(again.code).toBe(EXIT.violated);
+    expect(again.out).toContain("  effect-safety: request without an intent\n");
+  });
+
+  it("prints a line that repeats the failure in a fresh process", async () => {
+    const line = ["crash-points", "two-tools", "--subject", "canary:effect-before-intent", "--quiet"];
+    const { out } = await crashproof(...line);
+    const cut = [...out.matchAll(/^ {2}npx crashproof repro '(crash\/[^']+)'$/gm)][0]?.[1] ?? "";
+    const args = [join(root, "src/cli/bin.js"), "repro", cut];
+    const { status, stdout, stderr } = spawnSync(process.execPath, args, { cwd: folder, encoding: "utf8" });
+    expect(stderr).toBe("");
+    expect(status).toBe(EXIT.violated);
+    expect(stdout).toContain(`\nviolated: ${cut}\n`);
+    expect(stdout).toContain("  effect-safety: ");
+    expect(stdout).toMatch(/^ +1 {2}boot$/m);
+  });
+});
+
+describe("repro", () => {
+  it("prints what was observed, and ends with 0 for a run that survives", async () => {
+    const { code, out } = await crashproof("repro", "crash/one-turn/jsonl/terminal.completed#1:before");
+    expect(code).toBe(EXIT.survived);
+    expect(out).toContain("CRASH   terminal.completed#1:before\n");
+    expect(out).toMatch(/boot again \(life 2\)\n +\d+ {2}commit {2}terminal\.completed#1\n\nsurvived: crash/);
+  });
+
+  it("ends with 3 for a cut to which the run never comes", async () => {
+    const { code, out } = await crashproof("repro", "crash/one-turn/memory/tool.settle#1:after");
+    expect(code).toBe(EXIT.inconclusive);
+    expect(out).toContain("never came to that cut");
+  });
+});
+
+describe("list", () => {
+  it("names every scenario, subject, checker and canary with a line about it", async () => {
+    const { code, out } = await crashproof("list");
+    expect(code).toBe(EXIT.survived);
+    for (const name of [
+      ...SCENARIOS.map((scenario) => scenario.name),
+      ...allSubjects().map(({ id }) => id),
+      ...CHECKS.map((check) => check.name),
+      ...CANARIES.map((canary) => canary.name),
+    ]) {
+      expect(out).toMatch(new RegExp(`^ {2}${name} +\\S`, "m"));
+    }
+  });
+
+  it("names the rows that commits are recognised as, once for each family", async () => {
+    const { out } = await crashproof("list", "--rows");
+    for (const { family, rows } of allSubjects()) {
+      expect(out.match(new RegExp(`^Rows of ${family}$`, "gm"))).toHaveLength(1);
+      for (const row of rows) expect(out).toContain(`\n  ${row}\n`);
+    }
+  });
+});
+
+describe("canaries", () => {
+  it("are all caught, and each line says by whom and where", async () => {
+    const { code, out } = await crashproof("canaries");
+    expect(code).toBe(EXIT.survived);
+    expect(out).toMatch(new RegExp(`\n${CANARIES.length} of ${CANARIES.length} caught\n$`));
+    for (const { name, caughtBy } of CANARIES) {
+      expect(out).toMatch(new RegExp(`^caught {2}${name} +${caughtBy} +.*canary:${name}`, "m"));
+    }
+  });
+
+  it("live when their checker is switched off, and that ends with 1", async () => {
+    const { code, out } = await crashproof("canaries", "--off", "single-writer");
+    expect(code).toBe(EXIT.violated);
+    expect(out).toMatch(/^LIVES {3}stale-fence-accepted +single-writer +seen by nobody$/m);
+    expect(out).toMatch(new RegExp(`\n${CANARIES.length - 1} of ${CANARIES.length} caught\n$`));
+  });
+});
+
+describe("the help", () => {
+  it("names every command, the same ones as the README, and the meaning of every exit code", async () => {
+    const { code, out } = await crashproof("--help");
+    expect(code).toBe(EXIT.survived);
+    const [, commandsText = ""] = out.split("\nCommands:\n");
+    const commands = [...commandsText.matchAll(/^ {2}([a-z-]+)/gm)].map(([, name]) => name);
+    const readme = readFileSync(join(root, "README.md"), "utf8").split("\n## Commands\n")[1] ?? "";
+    const documented = [...readme.matchAll(/^\| `crashproof \[?([a-z-]+)/gm)].map(([, name]) => name);
+    expect(commands.filter((name) => name !== "help").sort()).toEqual(documented.sort());
+    for (const exit of Object.values(EXIT)) expect(out).toMatch(new RegExp(`[:·] ${exit} `));
+  });
+
+  it.each(["run", "crash-points", "repro", "list", "canaries"])("exists for %s", async (command) => {
+    const { code, out } = await crashproof(command, "--help");
+    expect(code).toBe(EXIT.survived);
+    expect(out).toContain(`Usage: crashproof ${command}`);
+  });
+
+  it("and the version come from the package", async () => {
+    expect((await crashproof("--version")).out).toBe(`${readPackage().version}\n`);
+  });
+});
+
+describe("the exit code", () => {
+  const green = {
+    totals: { runs: 2, survived: 2, violated: 0, inconclusive: 0 },
+    coverage: { boundaries: { covered: 2, total: 2 }, rows: { covered: 0, total: 0, missing: [] } },
+  };
+  it.each([
+    ["0 when everything survived and was covered", {}, 0],
+    ["1 when a promise was broken", { totals: { ...green.totals, violated: 1 } }, 1],
+    [
+      "1 when a promise was broken, whatever is in doubt",
+      { totals: { ...green.totals, violated: 1, inconclusive: 1 } },
+      1,
+    ],
+    ["3 when a run was in doubt", { totals: { ...green.totals, inconclusive: 1 } }, 3],
+    [
+      "3 when a boundary is uncovered",
+      { coverage: { ...green.coverage, boundaries: { covered: 1, total: 2 } } },
+      3,
+    ],
+    ["3 when nothing was run", { totals: { runs: 0, survived: 0, violated: 0, inconclusive: 0 } }, 3],
+  ])("is %s", (_, changed, code) => {
+    expect(exitCodeOf({ ...green, ...changed })).toBe(code);
+  });
+
+  it("is 4 when crashproof itself fails, with the stack for whoever mends it", async () => {
+    let err = "";
+    const code = await main(["list"], {
+      out: () => {
+        throw new TypeError("no terminal");
+      },
+      err: (text) => {
+        err += text;
+      },
+      isTerminal: false,
+    });
+    expect(code).toBe(EXIT.failed);
+    expect(err).toMatch(/^crashproof itself failed: TypeError: no terminal\n +at /);
+  });
+});
+
+function readPackage(): { version: string } {
+  return JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as { version: string };
+}

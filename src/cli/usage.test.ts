@@ -1,0 +1,79 @@
+/** Wrong usage ends with 2 before anything is explored, says what was expected, and has a documented code. */
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { EXIT, type UsageCode } from "./exit.ts";
+import { crashproof } from "./testing/command.ts";
+
+let folder: string;
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), "crashproof-usage-"));
+  writeFileSync(join(folder, "file"), "");
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+/** `%` stands for the test's folder. */
+const wrong: readonly (readonly [line: string, code: UsageCode, says: string])[] = [
+  ["crash-points none-such", "UNKNOWN_SCENARIO", "there are: one-turn, two-tools,"],
+  ["crash-points two-tools none-such", "UNKNOWN_SCENARIO", '"none-such"'],
+  ["crash-points two-tools --subject floppy", "UNKNOWN_SUBJECT", "there are: memory, jsonl, sqlite"],
+  ["crash-points two-tools --subject canary:none-such", "UNKNOWN_SUBJECT", '"canary:none-such"'],
+  ["crash-points two-tools --off none-such", "UNKNOWN_CHECKER", "there are: row-conformance,"],
+  ["canaries --off none-such", "UNKNOWN_CHECKER", "there are: row-conformance,"],
+  ["crash-points two-tools --skip none-such", "UNKNOWN_BOUNDARY", "crashproof list --rows"],
+  ["crash-points two-tools --skip tool.settle#0", "UNKNOWN_BOUNDARY", '"tool.settle#0"'],
+  ["crash-points two-tools --skip tool.settle#1:after", "UNKNOWN_BOUNDARY", '"tool.settle#1:after"'],
+  [
+    "crash-points two-tools --depth 0",
+    "INVALID_NUMBER",
+    '--depth: expected a whole number of at least 1, not "0"',
+  ],
+  [
+    "crash-points two-tools --seed 1.5",
+    "INVALID_NUMBER",
+    '--seed: expected a whole number of at least 0, not "1.5"',
+  ],
+  ["run --seed -1", "INVALID_NUMBER", "--seed"],
+  ["repro two-tools", "INVALID_RUN_ID", "expected a kind of run"],
+  ["repro crash/two-tools/memory", "INVALID_RUN_ID", "expected at least one cut"],
+  ["repro crash/two-tools/memory/tool.settle", "INVALID_RUN_ID", "expected at least one cut"],
+  ["repro walk/none-such/memory", "UNKNOWN_SCENARIO", "none-such"],
+  ["repro walk/two-tools/floppy", "UNKNOWN_SUBJECT", "floppy"],
+  ["repro backends/two-tools/memory=floppy", "UNKNOWN_SUBJECT", "floppy"],
+  ["crash-points two-tools --json %", "UNWRITABLE_OUTPUT", "not of a folder"],
+  ["crash-points two-tools --json %/none/r.json", "UNWRITABLE_OUTPUT", "ENOENT"],
+  ["crash-points two-tools --json %/file/r.json", "UNWRITABLE_OUTPUT", "ENOTDIR"],
+  ["run --json %/none/r.json", "UNWRITABLE_OUTPUT", "ENOENT"],
+];
+
+describe("a wrong command line", () => {
+  it.each(wrong)("ends with 2, its code and a hint: %s", async (line, code, says) => {
+    const before = readdirSync(folder);
+    const ran = await crashproof(...line.split(" ").map((word) => word.replace("%", folder)));
+    expect(ran.code).toBe(EXIT.usage);
+    expect(ran.err).toContain(`[${code}]`);
+    expect(ran.err).toContain(says);
+    expect(ran.err).toMatch(/^crashproof: .*\n$/);
+    expect(ran.out).toBe("");
+    expect(readdirSync(folder)).toEqual(before);
+  });
+
+  it.each(["none-such", "crash-points --none-such", "crash-points --kill some", "repro", "list more"])(
+    "ends with 2 and points to the help where the words themselves are wrong: %s",
+    async (line) => {
+      const ran = await crashproof(...line.split(" "));
+      expect(ran.code).toBe(EXIT.usage);
+      expect(ran.err).toMatch(/^error: .*\n\(see --help\)\n$/s);
+      expect(ran.out).toBe("");
+    },
+  );
+
+  it("has a code that the README documents; each is shown here", () => {
+    const readme = readFileSync(new URL("../../README.md", import.meta.url), "utf8");
+    const [, section = ""] = readme.split("### Errors of the command line");
+    const documented = [...(section.split("\n## ")[0] ?? "").matchAll(/`([A-Z]+(?:_[A-Z]+)+)`/g)];
+    const shown = new Set<string>(wrong.map(([, code]) => code));
+    expect(new Set(documented.map(([, code]) => code))).toEqual(shown);
+  });
+});
