@@ -35,7 +35,7 @@ describe("crash-points", () => {
     expect(out).toContain("boundaries 15 of 15 (100.0 %)");
     expect(err).toBe("one-turn on memory: 16 states\n");
     const result = readJson(file);
-    expect(shapeOf(result)).toEqual({ ...SHAPE_WITHOUT_KILLS, failures: [] });
+    expect(shapeOf(result)).toEqual({ ...SHAPE_WITHOUT_KILLS, skipped: [], failures: [] });
     expect(result).toMatchObject({ schema: "crashproof-result/1", seed: 1, failures: [] });
     expect(result.command).toBe(`npx crashproof ${args.join(" ")}`);
     expect(result.version).toBe(readPackage().version);
@@ -48,8 +48,9 @@ describe("crash-points", () => {
 
   it("ends with 3, and less than 100 %, when a boundary is left out", async () => {
     const file = join(folder, "skipped.json");
+    const stores = ["memory", "jsonl", "sqlite"].flatMap((id) => ["--subject", id]);
     const line = ["crash-points", "one-turn", "--skip", "generation.intent", "--json", file];
-    const { code, out } = await crashproof(...line);
+    const { code, out } = await crashproof(...line, ...stores);
     expect(code).toBe(EXIT.inconclusive);
     // Two positions on Memory and SQLite, three on JSONL, and one takeover less than the 57 of the scenario.
     expect(out).toContain("\ninconclusive: ");
@@ -62,7 +63,7 @@ describe("crash-points", () => {
     const file = join(folder, "broken.json");
     const { code, out } = await crashproof(...line, "--json", file);
     expect(code).toBe(EXIT.violated);
-    expect(shapeOf(readJson(file))).toEqual(SHAPE_WITHOUT_KILLS);
+    expect(shapeOf(readJson(file))).toEqual({ ...SHAPE_WITHOUT_KILLS, skipped: [] });
     const repros = [...out.matchAll(/^ {2}npx crashproof repro '([^']+)'$/gm)].map(([, id]) => id ?? "");
     expect(repros.length).toBeGreaterThan(3);
     const seen = out.match(/^violated effect-safety: request without an intent$/m);

@@ -10,6 +10,7 @@ let folder: string;
 beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), "crashproof-usage-"));
   writeFileSync(join(folder, "file"), "");
+  writeFileSync(join(folder, "session.jsonl"), '{"v":4,"kind":"header"}\n');
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
@@ -45,6 +46,8 @@ const wrong: readonly (readonly [line: string, code: UsageCode, says: string])[]
   ["crash-points two-tools --json %/none/r.json", "UNWRITABLE_OUTPUT", "ENOENT"],
   ["crash-points two-tools --json %/file/r.json", "UNWRITABLE_OUTPUT", "ENOTDIR"],
   ["run --json %/none/r.json", "UNWRITABLE_OUTPUT", "ENOENT"],
+  ["inspect %/none", "UNREADABLE_FILE", "ENOENT"],
+  ["inspect %/session.jsonl", "UNKNOWN_FORMAT", "JSONL session of format 4"],
 ];
 
 describe("a wrong command line", () => {

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { NotCovered } from "../checkers/index.ts";
 import type { Subject } from "../subject/index.ts";
 import { explore } from "./explore.ts";
-import { exploreLadders, HOST, plan, sights } from "./testing/explorations.ts";
+import { exploreLadders, HOST, plan, StallClock, sights } from "./testing/explorations.ts";
 import { type Flaws, ladder } from "./testing/ladder.ts";
 
 const owned = { grade: "multi-writer" as const };
@@ -217,42 +217,43 @@ describe("a broken promise", () => {
 
 describe("a doubt", () => {
   it("is a run that stands still: the life waits for what never comes", async () => {
-    const result = await exploreLadders([ladder({ beforeRung: hangsIn(0) })]);
+    const clock = new StallClock();
+    const result = await exploreLadders([ladder({ beforeRung: () => clock.hang() })], {}, clock);
     expect(sights(result)).toEqual(["walk/climb/ladder inconclusive explorer stalled"]);
     expect(result.totals).toEqual({ runs: 1, survived: 0, violated: 0, inconclusive: 1 });
   });
 
   it("is a recovery that stands still; the boundary stays uncovered", async () => {
-    const result = await exploreLadders([ladder({ beforeRung: hangsIn(1, 1) })], {
-      skip: ["provider.request"],
-    });
-    expect(sights(result)).toContain("crash/climb/ladder/rung#1:after inconclusive explorer stalled");
-    expect(result.coverage.boundaries.covered).toBeLessThan(4);
+    const clock = new StallClock();
+    const hangs: Flaws = {
+      beforeRung: ({ incarnation }, rung) => (incarnation === 1 && rung === 1 ? clock.hang() : undefined),
+    };
+    const result = await exploreLadders([ladder(hangs)], { skip: ["provider.request"] }, clock);
+    // Both cuts of the first rung, and the second rung before it is there.
+    expect(sights(result)).toEqual([
+      "crash/climb/ladder/rung#1:before inconclusive explorer stalled",
+      "crash/climb/ladder/rung#1:after inconclusive explorer stalled",
+      "crash/climb/ladder/rung#2:before inconclusive explorer stalled",
+    ]);
+    expect(result.coverage.boundaries).toEqual({ covered: 1, total: 10 });
   });
 
   it("is a walk that stands still after a crossing, where the uncut run did not", async () => {
-    let boots = 0;
-    const hangs: Flaws = {
-      beforeRung: (_boot, rung) => {
-        boots += rung === 0 ? 1 : 0;
-        return rung === 1 && boots === 2 ? new Promise(() => undefined) : undefined;
-      },
-    };
-    const result = await exploreLadders([ladder(hangs)], { skip: ["provider.request", "rung"] });
+    const clock = new StallClock();
+    const hangs = hangsFromBootOn(2, clock);
+    const skip = ["provider.request", "rung"];
+    const result = await exploreLadders([ladder(hangs)], { skip }, clock);
     expect(sights(result)).toEqual(["walk/climb/ladder inconclusive explorer stalled"]);
   });
 
   it("is an owner that stands still before it could be superseded", async () => {
-    let boots = 0;
-    const hangs: Flaws = {
-      beforeRung: (_boot, rung) => {
-        boots += rung === 0 ? 1 : 0;
-        return rung === 1 && boots > 2 ? new Promise(() => undefined) : undefined;
-      },
-    };
+    const clock = new StallClock();
     const skip = ["provider.request", "rung"];
-    const { groups } = await exploreLadders([ladder(hangs, owned)], { skip });
-    expect(groups.find(({ kind }) => kind === "takeover")).toMatchObject({ inconclusive: 1 });
+    const { groups } = await exploreLadders([ladder(hangsFromBootOn(3, clock), owned)], { skip }, clock);
+    expect(groups.map(({ kind, inconclusive }) => [kind, inconclusive])).toEqual([
+      ["crash", 0],
+      ["takeover", 1],
+    ]);
   });
 
   it("is a life that never stops crossing boundaries", async () => {
@@ -288,9 +289,15 @@ function refusesIn(incarnation: number): NonNullable<Flaws["beforeRung"]> {
     boot.incarnation === incarnation ? Promise.reject(new Error("the ladder is gone")) : undefined;
 }
 
-function hangsIn(incarnation: number, rung = 0): NonNullable<Flaws["beforeRung"]> {
-  return (boot, at) =>
-    boot.incarnation === incarnation && at === rung ? new Promise(() => undefined) : undefined;
+/** Hangs before the second rung, in every life from the `first` boot of the exploration on. */
+function hangsFromBootOn(first: number, clock: StallClock): Flaws {
+  let boots = 0;
+  return {
+    beforeRung: (_boot, rung) => {
+      if (rung === 0) boots++;
+      return rung === 1 && boots >= first ? clock.hang() : undefined;
+    },
+  };
 }
 
 /** The words come from outside: no two runs of the first life write the same. */

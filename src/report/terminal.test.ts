@@ -17,6 +17,13 @@ describe("the terminal report", () => {
     ]);
   });
 
+  it("says what was not run, and why it cannot be", () => {
+    expect(plain(SAMPLE)).toContain(
+      "\nskipped: terminating-tool on txlog: a tool cannot end a run in this system\n\nviolated",
+    );
+    expect(plain(GREEN)).not.toContain("skipped");
+  });
+
   it("says the verdict, the coverage in percent, the rows, the kills, the seed and the time", () => {
     expect(plain(SAMPLE)).toContain(
       [

@@ -5,16 +5,38 @@ import { type ExplorePlan, explore } from "../explore.ts";
 import type { ExploreResult } from "../result.ts";
 import { CLIMB } from "./ladder.ts";
 
-/** Host milliseconds of a watchdog's tick in tests: long beside a step of a ladder, short beside a test. */
-const TICK_MS = 50;
+export const HOST = { clock: new RealClock(), folder: "/nowhere" };
 
-/** A host clock whose sleeps, and with them the watchdog's ticks, are short. */
-export const impatientClock: Clock = {
-  now: () => 0,
-  sleep: (_delayMs, signal) => new RealClock().sleep(TICK_MS, signal),
-};
+/**
+ * A host clock that stands still until something hangs. Then it lets the watchdog look twice, which is what it takes to
+ * see that nothing moves, however slow the machine is.
+ */
+export class StallClock implements Clock {
+  #looksLeft = 0;
+  #wake: () => void = () => undefined;
 
-export const HOST = { clock: impatientClock, folder: "/nowhere" };
+  now(): number {
+    return 0;
+  }
+
+  /** What never comes. */
+  hang(): Promise<never> {
+    this.#looksLeft = 2;
+    this.#wake();
+    return new Promise(() => undefined);
+  }
+
+  async sleep(_delayMs: number, signal?: AbortSignal): Promise<void> {
+    while (this.#looksLeft === 0 && signal?.aborted !== true) {
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve;
+        signal?.addEventListener("abort", () => resolve(), { once: true });
+      });
+    }
+    this.#looksLeft--;
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+}
 
 export function plan(subjects: readonly Subject[], changed: Partial<ExplorePlan> = {}): ExplorePlan {
   return {
@@ -34,8 +56,9 @@ export function plan(subjects: readonly Subject[], changed: Partial<ExplorePlan>
 export function exploreLadders(
   subjects: readonly Subject[],
   changed: Partial<ExplorePlan> = {},
+  clock: Clock = HOST.clock,
 ): Promise<ExploreResult> {
-  return explore(plan(subjects, changed), HOST);
+  return explore(plan(subjects, changed), { ...HOST, clock });
 }
 
 /** `verdict checker signature` of each failure, by run id. */

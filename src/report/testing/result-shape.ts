@@ -8,12 +8,12 @@ export const RESULT_SHAPE = {
   command: "string",
   elapsedMs: "number",
   totals: { runs: "number", survived: "number", violated: "number", inconclusive: "number" },
-  skipped: [{ scenario: "string", subject: "string", reason: "string" }],
   coverage: {
     boundaries: { covered: "number", total: "number" },
     rows: { covered: "number", total: "number", missing: ["string"] },
   },
   kills: { states: "number", kills: "number" },
+  skipped: [{ scenario: "string", subject: "string", reason: "string" }],
   groups: [
     {
       kind: "string",

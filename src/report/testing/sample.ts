@@ -66,6 +66,7 @@ export const GREEN: ExploreResult = {
   ...SAMPLE,
   totals: { runs: 105, survived: 105, violated: 0, inconclusive: 0 },
   coverage: { ...SAMPLE.coverage, boundaries: { covered: 51, total: 51 } },
+  skipped: [],
   groups: [group({})],
   failures: [],
 };
