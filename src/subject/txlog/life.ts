@@ -10,6 +10,7 @@ import {
   openSession,
   type RecoverableStore,
   SessionDriver,
+  type SessionFiles,
   WriterLocks,
 } from "../../txlog/index.ts";
 import type { Boot, Incarnation } from "../contract.ts";
@@ -21,6 +22,8 @@ import { StoppableFiles } from "./stoppable-files.ts";
 export interface TxlogSeams {
   readonly runtimeStore?: (store: RecoverableStore, boot: Boot) => RecoverableStore;
   readonly mediumStore?: (store: RecoverableStore, boot: Boot) => RecoverableStore;
+  /** Under the store: what it takes for its file system. */
+  readonly files?: (files: SessionFiles, boot: Boot) => SessionFiles;
 }
 
 /** Begins the life. */
@@ -28,7 +31,7 @@ export function startTxlogLife(disk: TxlogDisk, id: string, boot: Boot, seams: T
   let store: FileSessionStore | undefined;
   const work = async (): Promise<void> => {
     const { world, seed, incarnation, scenario, gate, timeline } = boot;
-    const files = new StoppableFiles(disk.files);
+    const files = new StoppableFiles(seams.files?.(disk.files, boot) ?? disk.files);
     const ids = idsOfIncarnation(seed, incarnation, world.clock);
     // A writer lock is held in the memory of a process: every life has its own.
     store = await openSession({ files, clock: world.clock, ids, locks: new WriterLocks() }, disk.cwd, id);
