@@ -1,5 +1,11 @@
 /** `conformance`: the contracts of this project as suites that anyone's implementation can be held against. */
 export type { ConformanceCase } from "./case.ts";
+export {
+  createRepositoryConformance,
+  type RepositoryFactory,
+  type RepositoryFactoryOptions,
+  type RepositoryHandle,
+} from "./repository/index.ts";
 export { type ConformanceOutcome, type RunConformanceOptions, runConformance } from "./run.ts";
 export {
   createStorageConformance,

@@ -49,6 +49,7 @@ export class FailingFiles implements FileSystem {
   close = hostFileSystem.close;
   rename = hostFileSystem.rename;
   unlink = hostFileSystem.unlink;
+  link = hostFileSystem.link;
   sync = hostFileSystem.sync;
   syncFolder = hostFileSystem.syncFolder;
   list = hostFileSystem.list;

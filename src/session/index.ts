@@ -8,6 +8,7 @@ export {
 } from "./context.ts";
 export { detachJson } from "./detach.ts";
 export { UnknownLabelTarget } from "./facts.ts";
+export { type ForkOptions, UnknownForkPoint } from "./fork.ts";
 export { InvalidWrite } from "./invalid-write.ts";
 export { configurationWrite, MAIN_LANE, newLaneWrites } from "./lane.ts";
 export { type LaneRecord, listLanes, UnknownLane } from "./lanes.ts";
@@ -22,6 +23,30 @@ export {
   type RawRegister,
   type RegisterChange,
 } from "./migration/migration.ts";
+export {
+  type FileSessionMetadata,
+  ForeignSession,
+  type ForkTarget,
+  InvalidRewrite,
+  InvalidSessionId,
+  type ListOptions,
+  type NewSession,
+  type RepositoryOptions,
+  SessionIsOpen,
+  SessionNotFound,
+  type SessionReading,
+  type SessionRepository,
+  type SkippedFile,
+} from "./repository/contract.ts";
+export { type JsonlRepositoryOptions, jsonlRepository } from "./repository/jsonl.ts";
+export { type MemoryRepositoryOptions, memoryRepository } from "./repository/memory.ts";
+export { type SqliteRepositoryOptions, sqliteRepository } from "./repository/sqlite.ts";
+export {
+  type RewritableRegister,
+  type RewriteOptions,
+  type RewriteRules,
+  SessionNotIdle,
+} from "./rewrite.ts";
 export { Session, type SessionCodecOptions, type SessionOptions } from "./session.ts";
 export { type BranchQuery, type EntryQuery, LaneView, type SessionTree } from "./tree.ts";
 export { IdleLaneWriter, LaneOccupied, placed, type TreeWriter } from "./tree-writer.ts";

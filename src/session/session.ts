@@ -56,15 +56,15 @@ export interface SessionCodecOptions {
   readonly customMessageSchemas?: CustomMessageSchemas;
 }
 
-export interface SessionOptions extends SessionCodecOptions {
+export interface SessionOptions<M extends SessionMetadata = SessionMetadata> extends SessionCodecOptions {
   readonly storage: Storage;
-  readonly metadata: SessionMetadata;
+  readonly metadata: M;
   readonly idGenerator: IdGenerator;
 }
 
 /** See the module header. As a tree, a session is the view of its lane `main` (spec §5.3). */
-export class Session implements SessionTree {
-  readonly metadata: SessionMetadata;
+export class Session<M extends SessionMetadata = SessionMetadata> implements SessionTree {
+  readonly metadata: M;
   readonly idGenerator: IdGenerator;
   readonly #storage: Storage;
   readonly #customSchemas: CustomMessageSchemas;
@@ -72,7 +72,12 @@ export class Session implements SessionTree {
   readonly #main: LaneView;
   #treeWriter: TreeWriter;
 
-  constructor({ storage, metadata, idGenerator, customMessageSchemas = NO_CUSTOM_SCHEMAS }: SessionOptions) {
+  constructor({
+    storage,
+    metadata,
+    idGenerator,
+    customMessageSchemas = NO_CUSTOM_SCHEMAS,
+  }: SessionOptions<M>) {
     this.metadata = metadata;
     this.idGenerator = idGenerator;
     this.#storage = storage;

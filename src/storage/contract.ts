@@ -137,6 +137,8 @@ export interface SessionMetadata {
   cwd?: string;
   parentSessionId?: string;
   legacyParentSessionPath?: string;
+  /** How often the session was rewritten (spec §2.9); absent for never. Rows of two generations are not compared. */
+  storeGeneration?: number;
 }
 
 /** The storage schema that this code reads and writes. */

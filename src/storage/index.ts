@@ -18,7 +18,7 @@ export {
   type UsageScan,
 } from "./contract.ts";
 export { SessionExists } from "./creation.ts";
-export { byNamespaceThenSeq, type SessionContents, type SessionDump } from "./dump.ts";
+export { byNamespaceThenSeq, type SessionContents, type SessionDump, scanDumpedEntries } from "./dump.ts";
 export type { FileBytes } from "./jsonl/byte-account.ts";
 export type { JsonlCorruptionReason } from "./jsonl/codec.ts";
 export {
@@ -27,17 +27,32 @@ export {
   DEFAULT_COMPACTION_THRESHOLD,
 } from "./jsonl/compaction.ts";
 export type { ConvertibleSession } from "./jsonl/conversion.ts";
-export { type FileStatus, type FileSystem, hostFileSystem, type OpenMode } from "./jsonl/file-system.ts";
+export { createJsonlFile } from "./jsonl/creation.ts";
+export {
+  type FileStatus,
+  type FileSystem,
+  hostFileSystem,
+  type OpenMode,
+  unlinkedFileSystem,
+} from "./jsonl/file-system.ts";
 export { MemoryFiles } from "./jsonl/memory-files.ts";
-export { type JsonlSession, readJsonlSession } from "./jsonl/read.ts";
+export { type JsonlSession, readJsonlMetadata, readJsonlSession } from "./jsonl/read.ts";
 export { leftoverOwner, leftoversOf } from "./jsonl/replacement.ts";
 export type { TornTail } from "./jsonl/replay.ts";
 export { STOP_FORMS, type Stop, StoppingFiles } from "./jsonl/stopping-files.ts";
 export { JsonlStorage, type JsonlStorageOptions } from "./jsonl/storage.ts";
 export { MemoryDisk } from "./memory/disk.ts";
 export { MemoryStorage, type MemoryStorageOptions } from "./memory/storage.ts";
+export { checkContents } from "./placement.ts";
 export type { Connect, SqliteSource } from "./sqlite/connection.ts";
-export { dumpSqlite } from "./sqlite/dump.ts";
+export { dumpSqlite, readSqlite, type SqliteReading } from "./sqlite/dump.ts";
+export {
+  createSqliteFile,
+  removeSqliteSession,
+  replaceSqliteSession,
+  SIDE_FILES as SQLITE_SIDE_FILES,
+  type SqliteFileOptions,
+} from "./sqlite/files.ts";
 export {
   hostIdleTimer,
   type IdleTimer,

@@ -52,6 +52,13 @@ export function tablesOf(contents: SessionContents): Tables {
   return tables;
 }
 
+/**
+ * Holds copied rows against everything that must hold between the rows of a session. @throws as `tablesOf`
+ */
+export function checkContents(contents: SessionContents): void {
+  tablesOf(contents);
+}
+
 function refuseForm(issue: string | undefined, row: Entry | UsageRow | Register): void {
   const found = issue ?? countIssue(row, "seq") ?? ("kind" in row ? "a row has no kind" : undefined);
   if (found === undefined) return;

@@ -1,14 +1,14 @@
 /**
- * Making a session file as a whole: beside its place first, then renamed into it (`replacement.ts`). A process that
- * dies in the middle leaves the place as it was, and at the most a leftover.
+ * Making a session file as a whole: beside its place first, then named (`replacement.ts`). A process that dies in the
+ * middle leaves the place as it was, and at the most a leftover.
  */
-import { type SessionMetadata, StorageFault } from "../contract.ts";
+import type { SessionMetadata } from "../contract.ts";
 import { admitMetadata, INITIAL_WRITES, SessionExists } from "../creation.ts";
 import type { SessionContents } from "../dump.ts";
 import { tablesOf } from "../placement.ts";
 import { encodeHeader, encodeTransaction } from "./codec.ts";
 import { type FileSystem, hostFileSystem } from "./file-system.ts";
-import { replaceFile } from "./replacement.ts";
+import { closeQuietly, createFile, exists } from "./replacement.ts";
 import { headerOf, snapshotContent } from "./snapshot.ts";
 
 /**
@@ -25,8 +25,8 @@ export function createJsonlFile(
   const admitted = admitMetadata(metadata);
   if (exists(path, fileSystem)) throw new SessionExists(path);
   const content = contents === undefined ? [initialContent(admitted)] : contentOf(admitted, contents);
-  const { file } = replaceFile(path, content, { fileSystem, isSynced: contents !== undefined });
-  fileSystem.close(file);
+  const { file } = createFile(path, content, { fileSystem, isSynced: contents !== undefined });
+  closeQuietly(file, fileSystem);
 }
 
 function initialContent(metadata: SessionMetadata): Uint8Array {
@@ -37,14 +37,4 @@ function initialContent(metadata: SessionMetadata): Uint8Array {
 function contentOf(metadata: SessionMetadata, contents: SessionContents): Iterable<Uint8Array> {
   const tables = tablesOf(contents);
   return snapshotContent(headerOf(metadata, tables), tables);
-}
-
-function exists(path: string, fileSystem: FileSystem): boolean {
-  try {
-    fileSystem.close(fileSystem.open(path, "read"));
-    return true;
-  } catch (error) {
-    if ((error as { code?: unknown }).code === "ENOENT") return false;
-    throw new StorageFault(`${path} could not be looked at`, error, true);
-  }
 }

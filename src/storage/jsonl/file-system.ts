@@ -9,6 +9,7 @@ import {
   fstatSync,
   fsyncSync,
   ftruncateSync,
+  linkSync,
   openSync,
   readdirSync,
   readSync,
@@ -41,6 +42,8 @@ export interface FileSystem {
   close(file: number): void;
   rename(from: string, to: string): void;
   unlink(path: string): void;
+  /** Gives a file a second name, which must not be taken. */
+  link(existing: string, name: string): void;
   /** Waits until the content of an open file is on the device. */
   sync(file: number): void;
   /** Waits until the names in a folder are on the device. */
@@ -61,6 +64,7 @@ export const hostFileSystem: FileSystem = {
   close: (file) => closeSync(file),
   rename: (from, to) => renameSync(from, to),
   unlink: (path) => unlinkSync(path),
+  link: (existing, name) => linkSync(existing, name),
   sync: (file) => fsyncSync(file),
   syncFolder: (path) => {
     // Windows opens no folder and syncs names by itself.
@@ -76,9 +80,26 @@ export const hostFileSystem: FileSystem = {
   realPath: (path) => realpathSync(path),
 };
 
+/**
+ * The same for files under a root that must not be left: a path that is itself a link is refused, also one that became
+ * a link just now. Links among the folders above it are the caller's business.
+ */
+export const unlinkedFileSystem: FileSystem = {
+  ...hostFileSystem,
+  open: (path, mode) => openSync(path, UNLINKED_FLAGS[mode], 0o600),
+};
+
 /** A pipe under the path of a file must not hold up its reader for ever; regular files know no such waiting. */
 const NONBLOCK = constants.O_NONBLOCK ?? 0;
 const OPEN_FLAGS = { read: constants.O_RDONLY | NONBLOCK, readWrite: "r+", createNew: "wx+" } as const;
+
+const { O_RDONLY, O_RDWR, O_CREAT, O_EXCL } = constants;
+const NOFOLLOW = constants.O_NOFOLLOW ?? 0;
+const UNLINKED_FLAGS = {
+  read: O_RDONLY | NONBLOCK | NOFOLLOW,
+  readWrite: O_RDWR | NOFOLLOW,
+  createNew: O_RDWR | O_CREAT | O_EXCL,
+} as const;
 
 /** The whole content of an open file. */
 export function readWhole(fileSystem: FileSystem, file: number): Buffer {

@@ -109,6 +109,11 @@ export class MemoryFiles implements FileSystem {
     this.#named.delete(path);
   }
 
+  link(existing: string, name: string): void {
+    if (this.#named.has(name)) throw hostError("EEXIST", "file already exists", "link", name);
+    this.#bind(name, this.#find(existing, "link"));
+  }
+
   sync(file: number): void {
     this.#inode(file, "fsync");
   }

@@ -37,6 +37,39 @@ export function readJsonlSession(
   return { metadata, dump: dumpOf(tables, metadata), bytes: bytesOf(replayed, accountOf(tables)), tornTail };
 }
 
+/**
+ * What a session file says of its session, from its first line alone and of any storage version.
+ * @throws Corruption, and the host's error if there is no such file
+ */
+export function readJsonlMetadata(path: string, fileSystem: FileSystem = hostFileSystem): SessionMetadata {
+  const line = readFirstLine(path, fileSystem);
+  return replay(line, path, Number.MAX_SAFE_INTEGER).header.metadata;
+}
+
+/** The first line with its LF; what there is, or as much as a header can have, if it has none. */
+function readFirstLine(path: string, fileSystem: FileSystem): Buffer {
+  const file = fileSystem.open(path, "read");
+  try {
+    const pieces: Buffer[] = [];
+    for (let position = 0; ; ) {
+      const piece = Buffer.allocUnsafe(PIECE_BYTES);
+      const count = fileSystem.read(file, piece, 0, piece.length, position);
+      const end = piece.subarray(0, count).indexOf(LF);
+      if (end >= 0) return Buffer.concat([...pieces, piece.subarray(0, end + 1)]);
+      pieces.push(piece.subarray(0, count));
+      position += count;
+      if (count === 0 || position > HEADER_BYTES_MAX) return Buffer.concat(pieces);
+    }
+  } finally {
+    fileSystem.close(file);
+  }
+}
+
+const LF = 0x0a;
+const PIECE_BYTES = 4096;
+/** A first line that is longer is no header; metadata has a handful of fields. */
+const HEADER_BYTES_MAX = 1 << 20;
+
 function bufferOf(bytes: Uint8Array): Buffer {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }

@@ -85,6 +85,10 @@ export class StoppingFiles implements FileSystem {
     this.#step("unlink", () => this.#inner.unlink(path));
   }
 
+  link(existing: string, name: string): void {
+    this.#step("link", () => this.#inner.link(existing, name));
+  }
+
   sync(file: number): void {
     this.#step("sync", () => this.#inner.sync(file));
   }

@@ -228,6 +228,19 @@ export class JsonlStorage extends TableStorage implements MigratableStorage {
     });
   }
 
+  /**
+   * Puts other contents in the place of the session, under other metadata, as a compaction puts its snapshot there, and
+   * closes this store: it has read the old ones (spec §2.9). Returns whether the folder was synced.
+   * @throws as `compact`, with the store left open; TypeError and Corruption for what no session can hold
+   */
+  async replaceContents(metadata: SessionMetadata, contents: SessionContents): Promise<boolean> {
+    const admitted = admitMetadata(metadata);
+    const tables = tablesOf(contents);
+    const isFolderSynced = this.inMedium(() => this.#replaceWith(admitted, tables));
+    await this.close();
+    return isFolderSynced;
+  }
+
   protected override admit(transaction: Transaction): readonly Write[] {
     return inspectTransaction(transaction);
   }

@@ -79,6 +79,7 @@ export function failingFiles(inner: FileSystem, plan: FailurePlan): FileSystem &
     close: watch("close", (file) => inner.close(file)),
     rename: watch("rename", (from, to) => inner.rename(from, to)),
     unlink: watch("unlink", (path) => inner.unlink(path)),
+    link: watch("link", (existing, name) => inner.link(existing, name)),
     sync: watch("sync", (file) => inner.sync(file)),
     syncFolder: watch("syncFolder", (path) => inner.syncFolder(path)),
     list: watch("list", (folder) => inner.list(folder)),

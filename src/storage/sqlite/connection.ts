@@ -156,6 +156,39 @@ export class Connection {
     }
   }
 
+  /**
+   * Runs `work` under the write lock and writes nothing, which is made sure of by rolling back.
+   * @throws what `work` throws; StorageFault for a failure of SQLite
+   */
+  reading<T>(work: () => T): T {
+    return this.guard(() => {
+      this.#begin.run();
+      try {
+        return work();
+      } finally {
+        this.#rollBack();
+      }
+    });
+  }
+
+  /**
+   * Brings the database back to its single file: no WAL, no shared memory. SQLite does so for the last connection alone.
+   * @throws StorageFault with `recovered: true` while another connection is open.
+   */
+  foldIntoFile(): void {
+    if (this.file === undefined) return;
+    try {
+      this.#database.pragma("journal_mode = DELETE");
+    } catch (error) {
+      if (!isSqliteError(error)) throw error;
+      const message = `${this.file} is open elsewhere; close it there and try again; nothing was changed`;
+      if (error.code.startsWith("SQLITE_BUSY")) throw new StorageFault(message, error, true);
+      this.guard(() => {
+        throw error;
+      });
+    }
+  }
+
   /** Runs reads and turns what SQLite throws into the errors of the contract. */
   guard<T>(read: () => T): T {
     try {

@@ -20,12 +20,15 @@ import { encodeSession, SESSION_COLUMNS } from "./rows.ts";
 import { APPLICATION_ID, createTables, hasTables, LAYOUT_VERSION } from "./schema.ts";
 import { SessionWriter } from "./writer.ts";
 
-/** Creates a session and claims it; see invariant 1. @throws SessionExists; StorageFault. */
+/**
+ * Creates a session and claims it; see invariant 1. The claim gets the fence after `lastFence`, which a session in the
+ * place of another goes on from. @throws SessionExists; StorageFault.
+ */
 export function createSession(
   source: SqliteSource | { readonly kind: "memory" },
   metadata: SessionMetadata,
   contents: SessionContents | undefined,
-  options: ConnectionOptions & LeaseOptions,
+  options: ConnectionOptions & LeaseOptions & { readonly lastFence?: number },
 ): { connection: Connection; lease: WriterLease } {
   const admitted = admitMetadata(metadata);
   const where: SqliteSource = source.kind === "memory" ? { kind: "image", bytes: new Uint8Array() } : source;
@@ -38,7 +41,7 @@ export function createSession(
       // Asked again under the write lock: another process may have created the session in between.
       if (hasTables(connection)) throw new SessionExists(connection.file ?? "the image");
       createTables(connection);
-      fill(connection, admitted, contents);
+      fill(connection, admitted, contents, options.lastFence ?? 0);
       return WriterLease.write(connection, options);
     });
     return { connection, lease };
@@ -87,6 +90,7 @@ function fill(
   connection: Connection,
   metadata: SessionMetadata,
   contents: SessionContents | undefined,
+  lastFence: number,
 ): void {
   const writer = new SessionWriter(connection, new BranchIndex(connection));
   const { entries, registers, usage } = contents ?? NOTHING;
@@ -95,7 +99,7 @@ function fill(
     0,
   );
   const stats = statsOf({ entries, registers, usage });
-  const row = encodeSession({ metadata, stats, nextSeq: lastSeq + 1, lastFence: 0 });
+  const row = encodeSession({ metadata, stats, nextSeq: lastSeq + 1, lastFence });
   connection.statement(INSERT_SESSION).run(...row);
   for (const entry of entries) writer.insertEntry(entry, entry.seq, entry.timestamp);
   for (const register of registers) writer.setRegister(register);

@@ -16,7 +16,8 @@
 import { copyFileSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Register } from "../../model/index.ts";
+import type { Entry, Register } from "../../model/index.ts";
+import { CURRENT_STORAGE_VERSION, type EntryScan, type SessionMetadata } from "../contract.ts";
 import type { SessionDump } from "../dump.ts";
 import { byNamespaceThenSeq } from "../dump.ts";
 import type { Connection, SqliteSource } from "./connection.ts";
@@ -24,22 +25,43 @@ import { openedSession } from "./creation.ts";
 import { listRegisters, readSession, scanEntries, scanUsage } from "./reads.ts";
 import { NAMESPACES_SORTED } from "./schema.ts";
 
+/** One snapshot of a session. Good only inside the call that it is handed to. */
+export interface SqliteReading {
+  readonly metadata: SessionMetadata;
+  scanEntries(query: EntryScan): Entry[];
+  dump(): SessionDump;
+}
+
 /** Everything durable of a session, read without changing it. @throws Corruption; StorageFault. */
 export function dumpSqlite(source: SqliteSource): SessionDump {
-  if (source.kind === "image") return withConnection(source, dumpOf);
+  return readSqlite(source, (reading) => reading.dump());
+}
+
+/**
+ * Reads what is wanted of one snapshot, without changing the session.
+ * @param storageVersion the newest one that is read
+ * @throws Corruption; StorageFault; StorageVersionTooNew; what `read` throws.
+ */
+export function readSqlite<T>(
+  source: SqliteSource,
+  read: (reading: SqliteReading) => T,
+  storageVersion = CURRENT_STORAGE_VERSION,
+): T {
+  const look = { storageVersion, read: (connection: Connection) => read(readingOf(connection)) };
+  if (source.kind === "image") return withConnection(source, look);
   const { path } = source;
   for (let attempt = 1; ; attempt++) {
     if (hasBytes(`${path}-wal`) || existsSync(`${path}-journal`)) {
-      return existsSync(`${path}-shm`) ? dumpBeside(path) : dumpOfCopy(path);
+      return existsSync(`${path}-shm`) ? readBeside(path, look) : readCopy(path, look);
     }
     const before = existsSync(path) ? statSync(path) : undefined;
-    if (before === undefined) return withConnection(source, dumpOf);
+    if (before === undefined) return withConnection(source, look);
     const bytes = readFileSync(path);
     const after = statSync(path);
     // A writer that opened the file meanwhile has a WAL by now, or changed the file while it closed.
     const isStill =
       before.mtimeMs === after.mtimeMs && before.size === after.size && !hasBytes(`${path}-wal`);
-    if (isStill || attempt === READS_MAX) return withConnection({ kind: "image", bytes }, dumpOf);
+    if (isStill || attempt === READS_MAX) return withConnection({ kind: "image", bytes }, look);
   }
 }
 
@@ -61,37 +83,51 @@ export function dumpOf(connection: Connection): SessionDump {
 /** How often a file is read again when someone changed it meanwhile. */
 const READS_MAX = 5;
 
-function dumpBeside(path: string): SessionDump {
-  return withConnection({ kind: "file", path }, (connection) => {
+interface Look<T> {
+  readonly storageVersion: number;
+  readonly read: (connection: Connection) => T;
+}
+
+function readBeside<T>(path: string, { storageVersion, read }: Look<T>): T {
+  const inSnapshot = (connection: Connection) => {
     connection.execute("BEGIN");
     try {
-      return dumpOf(connection);
+      return read(connection);
     } finally {
       connection.execute("COMMIT");
     }
-  });
+  };
+  return withConnection({ kind: "file", path }, { storageVersion, read: inSnapshot });
 }
 
-function dumpOfCopy(path: string): SessionDump {
+function readCopy<T>(path: string, look: Look<T>): T {
   const folder = mkdtempSync(join(tmpdir(), "session-view-"));
   try {
     const copy = join(folder, "session");
     for (const suffix of ["", "-wal", "-journal"]) {
       if (existsSync(path + suffix)) copyFileSync(path + suffix, copy + suffix);
     }
-    return withConnection({ kind: "file", path: copy }, dumpOf);
+    return withConnection({ kind: "file", path: copy }, look);
   } finally {
     rmSync(folder, { recursive: true });
   }
 }
 
-function withConnection(source: SqliteSource, read: (connection: Connection) => SessionDump): SessionDump {
-  const connection = openedSession(source, { readonly: source.kind === "file" });
+function withConnection<T>(source: SqliteSource, { storageVersion, read }: Look<T>): T {
+  const connection = openedSession(source, { readonly: source.kind === "file", storageVersion });
   try {
     return connection.guard(() => read(connection));
   } finally {
     connection.close();
   }
+}
+
+function readingOf(connection: Connection): SqliteReading {
+  return {
+    metadata: readSession(connection).metadata,
+    scanEntries: (query) => scanEntries(connection, query),
+    dump: () => dumpOf(connection),
+  };
 }
 
 function hasBytes(path: string): boolean {

@@ -21,10 +21,14 @@ import type { Clock } from "../../foundation/index.ts";
 import { LeaseLost } from "../contract.ts";
 import type { Connection } from "./connection.ts";
 
-/** Who holds a session, and until when. */
-export interface LeaseHolder {
+/** What tells one claim on a session from every other. */
+export interface Claim {
   readonly ownerId: string;
   readonly fence: number;
+}
+
+/** Who holds a session, and until when. */
+export interface LeaseHolder extends Claim {
   readonly expiresAtMs: number;
 }
 
@@ -114,7 +118,7 @@ export class WriterLease {
    */
   assertHeld(nowMs: number): void {
     const holder = readHolder(this.#connection);
-    if (holder?.ownerId !== this.ownerId || holder.fence !== this.fence) throw this.#lost(holder);
+    if (!isClaim(holder, this)) throw lostLease(this, holder);
     if (this.#durationMs === 0 || holder.expiresAtMs - nowMs >= this.#durationMs * RENEW_BELOW) return;
     const expiresAtMs = expiryOf(nowMs, this.#durationMs);
     this.#connection.statement(RENEW_LEASE).run(expiresAtMs, this.ownerId, this.fence);
@@ -122,19 +126,30 @@ export class WriterLease {
 
   /** Removes the claim if it is still this one; a superseded owner removes nothing. */
   release(): void {
-    this.#connection.immediate(() => {
-      this.#connection.statement(RELEASE_LEASE).run(this.ownerId, this.fence);
-    });
+    releaseLease(this.#connection, this);
   }
+}
 
-  #lost(holder: LeaseHolder | undefined): LeaseLost {
-    const now = holder === undefined ? "has been released" : `belongs to ${holder.ownerId} (${holder.fence})`;
-    return new LeaseLost(
-      `writer ${this.ownerId} (fence ${this.fence}) was superseded: the session ${now}; ` +
-        "nothing was written, reopen the session to go on",
-      undefined,
-    );
-  }
+/** Whether a claim is the one that holds the session. */
+export function isClaim(holder: LeaseHolder | undefined, { ownerId, fence }: Claim): holder is LeaseHolder {
+  return holder?.ownerId === ownerId && holder.fence === fence;
+}
+
+/** What a writer is told whose claim no longer holds the session. */
+export function lostLease({ ownerId, fence }: Claim, holder: LeaseHolder | undefined): LeaseLost {
+  const now = holder === undefined ? "has been released" : `belongs to ${holder.ownerId} (${holder.fence})`;
+  return new LeaseLost(
+    `writer ${ownerId} (fence ${fence}) was superseded: the session ${now}; ` +
+      "nothing was written, reopen the session to go on",
+    undefined,
+  );
+}
+
+/** Removes the claim with this owner and fence, if it is still the one that holds the session. */
+export function releaseLease(connection: Connection, { ownerId, fence }: Claim): void {
+  connection.immediate(() => {
+    connection.statement(RELEASE_LEASE).run(ownerId, fence);
+  });
 }
 
 /** Who holds the session, whether or not the time has run out. */

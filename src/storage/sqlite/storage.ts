@@ -209,6 +209,11 @@ export class SqliteStorage implements MigratableStorage {
     return { ownerId: this.#lease.ownerId, fence: this.#lease.fence };
   }
 
+  /** The file of the session; undefined for one in memory. */
+  get path(): string | undefined {
+    return this.#connection.file;
+  }
+
   /** The bytes of the session as of the last commit; a source of kind `image` opens them. */
   image(): Buffer {
     return this.#read(() => this.#connection.image());

@@ -116,6 +116,11 @@ class StoppableFileSystem implements FileSystem {
     hostFileSystem.unlink(path);
   }
 
+  link(existing: string, name: string): void {
+    this.#assertGoing();
+    hostFileSystem.link(existing, name);
+  }
+
   #assertGoing(): void {
     if (this.#stopped) throw new Error("the medium takes nothing more");
   }

@@ -1,0 +1,39 @@
+/** Clauses of the repository suite: a promise, where it is written down, and a body over a trial. */
+import type { ConformanceCase } from "../case.ts";
+import type { RepositoryFactory } from "./factory.ts";
+import { RepositoryTrial } from "./trial.ts";
+
+export interface RepositoryClause {
+  readonly name: string;
+  readonly cites: string;
+  readonly body: (trial: RepositoryTrial) => Promise<void>;
+}
+
+export interface RepositoryClauseGroup {
+  readonly group: string;
+  readonly clauses: readonly RepositoryClause[];
+}
+
+export function clause(name: string, cites: string, body: RepositoryClause["body"]): RepositoryClause {
+  return { name, cites, body };
+}
+
+/** The cases of a group for one repository. */
+export function toCases(
+  { group, clauses }: RepositoryClauseGroup,
+  factory: RepositoryFactory,
+): ConformanceCase[] {
+  return clauses.map(({ name, cites, body }) => ({ group, name, cites, run: () => run(body, factory) }));
+}
+
+async function run(body: RepositoryClause["body"], factory: RepositoryFactory): Promise<void> {
+  const trial = await RepositoryTrial.begin(factory);
+  try {
+    await body(trial);
+  } catch (error) {
+    // What the clause found matters more than that a broken repository cannot be disposed of.
+    await trial.dispose().catch(() => undefined);
+    throw error;
+  }
+  await trial.dispose();
+}

@@ -1,0 +1,68 @@
+/**
+ * What repositories of files share: the listing of a folder, and that a file holds the session it was named for.
+ */
+import { basename, dirname } from "node:path";
+import {
+  type FileSystem,
+  type SessionDump,
+  type SessionMetadata,
+  scanDumpedEntries,
+} from "../../storage/index.ts";
+import {
+  type FileSessionMetadata,
+  ForeignSession,
+  type SessionReading,
+  type SkippedFile,
+} from "./contract.ts";
+import type { SessionFolder } from "./paths.ts";
+
+/**
+ * The sessions of a folder, each id once. Of several files with one id, the one named after it is the session, or else
+ * the first by name; the others are skipped as duplicates.
+ */
+export function listFolder(
+  folder: SessionFolder,
+  extension: string,
+  readMetadata: (path: string) => SessionMetadata,
+  onSkipped: (skipped: SkippedFile) => void,
+): FileSessionMetadata[] {
+  const found = new Map<string, FileSessionMetadata>();
+  for (const path of folder.ownPaths(onSkipped)) {
+    let metadata: SessionMetadata;
+    try {
+      metadata = readMetadata(path);
+    } catch (error) {
+      onSkipped({ path, reason: "unreadable", error });
+      continue;
+    }
+    const other = found.get(metadata.id);
+    const isNamedAfterIt = basename(path) === metadata.id + extension;
+    if (other !== undefined) onSkipped({ path: isNamedAfterIt ? other.path : path, reason: "duplicate_id" });
+    if (other === undefined || isNamedAfterIt) found.set(metadata.id, { ...metadata, path });
+  }
+  return [...found.values()];
+}
+
+/** Refuses a file that holds another session. @throws ForeignSession */
+export function assertHolds(stored: SessionMetadata, { id, path }: FileSessionMetadata): void {
+  if (stored.id === id) return;
+  throw new ForeignSession("other_id", path, `it holds session ${stored.id}, not ${id}`);
+}
+
+/** A snapshot that is in memory as a whole. */
+export function readingOf(dump: SessionDump): SessionReading {
+  return {
+    metadata: dump.metadata,
+    scanEntries: (query) => scanDumpedEntries(dump, query),
+    dump: () => dump,
+  };
+}
+
+/** Waits until a deletion is on the device, if it can be waited for: the file has no name any more either way. */
+export function syncFolderQuietly(path: string, fileSystem: FileSystem): void {
+  try {
+    fileSystem.syncFolder(dirname(path));
+  } catch {
+    // See above.
+  }
+}
