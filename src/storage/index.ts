@@ -33,10 +33,11 @@ export {
   type FileSystem,
   hostFileSystem,
   type OpenMode,
+  readFile,
   unlinkedFileSystem,
 } from "./jsonl/file-system.ts";
 export { MemoryFiles } from "./jsonl/memory-files.ts";
-export { type JsonlSession, readJsonlMetadata, readJsonlSession } from "./jsonl/read.ts";
+export { dumpJsonl, type JsonlSession, readJsonlMetadata, readJsonlSession } from "./jsonl/read.ts";
 export { leftoverOwner, leftoversOf } from "./jsonl/replacement.ts";
 export type { TornTail } from "./jsonl/replay.ts";
 export { STOP_FORMS, type Stop, StoppingFiles } from "./jsonl/stopping-files.ts";

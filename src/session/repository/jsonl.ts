@@ -3,23 +3,21 @@
  *
  * Two processes on one session are not kept apart here, because the medium knows no claim. What they do to each other is
  * found where it can be: a store refuses to write to a file that changed under it, and a rewrite to replace one.
+ * Legacy files are sessions like others; a listing or a reading leaves their bytes alone (`jsonl-files.ts`).
  */
 import {
   type CompactionThreshold,
   CURRENT_STORAGE_VERSION,
   createJsonlFile,
   type FileSystem,
-  JsonlStorage,
+  type JsonlStorage,
   leftoversOf,
-  readJsonlMetadata,
-  readJsonlSession,
   type SessionContents,
   type SessionMetadata,
   StorageFault,
   StorageVersionTooNew,
   unlinkedFileSystem,
 } from "../../storage/index.ts";
-import { openMigrated } from "../migration/migration.ts";
 import type {
   FileSessionMetadata,
   RepositoryOptions,
@@ -28,6 +26,7 @@ import type {
   SkippedFile,
 } from "./contract.ts";
 import { assertHolds, listFolder, readingOf, syncFolderQuietly } from "./files.ts";
+import { convertSessionFile, dumpSessionFile, metadataOfFile, openSessionFile } from "./jsonl-files.ts";
 import { SessionFolder } from "./paths.ts";
 import { BackedRepository, type RepositoryBackend } from "./repository.ts";
 
@@ -48,14 +47,12 @@ export function jsonlRepository(options: JsonlRepositoryOptions): SessionReposit
 const EXTENSION = ".jsonl";
 
 class JsonlBackend implements RepositoryBackend<FileSessionMetadata, JsonlStorage> {
-  readonly #options: JsonlRepositoryOptions;
+  readonly #options: JsonlRepositoryOptions & { readonly fileSystem: FileSystem };
   readonly #folder: SessionFolder;
-  readonly #fileSystem: FileSystem;
 
   constructor(options: JsonlRepositoryOptions) {
-    this.#options = options;
+    this.#options = { ...options, fileSystem: options.fileSystem ?? unlinkedFileSystem };
     this.#folder = new SessionFolder(options.folder, EXTENSION);
-    this.#fileSystem = options.fileSystem ?? unlinkedFileSystem;
   }
 
   locate(metadata: SessionMetadata): FileSessionMetadata {
@@ -75,30 +72,33 @@ class JsonlBackend implements RepositoryBackend<FileSessionMetadata, JsonlStorag
   }
 
   create({ path }: FileSessionMetadata, metadata: SessionMetadata, contents?: SessionContents): void {
-    createJsonlFile(path, metadata, this.#fileSystem, contents);
+    createJsonlFile(path, metadata, this.#options.fileSystem, contents);
   }
 
   async open(place: FileSessionMetadata): Promise<JsonlStorage> {
-    const { path } = place;
-    const { clock, compactAtOpen, customMessageSchemas } = this.#options;
-    assertHolds(readJsonlMetadata(path, this.#fileSystem), place);
-    const storage = JsonlStorage.open({
-      path,
-      clock,
-      fileSystem: this.#fileSystem,
-      ...(compactAtOpen === undefined ? {} : { compactAtOpen }),
-    });
-    return openMigrated(storage, customMessageSchemas === undefined ? {} : { customMessageSchemas });
+    assertHolds(metadataOfFile(place.path, this.#options), place);
+    return openSessionFile({ ...this.#options, path: place.path });
+  }
+
+  async openForRewrite(place: FileSessionMetadata): Promise<JsonlStorage> {
+    const storage = await this.open(place);
+    try {
+      await convertSessionFile(storage);
+      return storage;
+    } catch (error) {
+      await storage.close();
+      throw error;
+    }
   }
 
   read<T>(place: FileSessionMetadata, look: (reading: SessionReading) => T): T {
-    const { metadata, dump } = readJsonlSession(place.path, this.#fileSystem);
-    assertHolds(metadata, place);
+    const dump = dumpSessionFile(place.path, this.#options);
+    assertHolds(dump.metadata, place);
     return look(readingOf(dump));
   }
 
   list(onSkipped: (skipped: SkippedFile) => void): FileSessionMetadata[] {
-    const read = (path: string) => readJsonlMetadata(path, this.#fileSystem);
+    const read = (path: string) => metadataOfFile(path, this.#options);
     return listFolder(this.#folder, EXTENSION, read, onSkipped);
   }
 
@@ -109,8 +109,8 @@ class JsonlBackend implements RepositoryBackend<FileSessionMetadata, JsonlStorag
   /** Leftovers hold parts of the session too, so they go first: while one is left, so is the session. */
   async delete(place: FileSessionMetadata): Promise<void> {
     const { path } = place;
-    const fileSystem = this.#fileSystem;
-    const metadata = readJsonlMetadata(path, fileSystem);
+    const { fileSystem } = this.#options;
+    const metadata = metadataOfFile(path, this.#options);
     assertHolds(metadata, place);
     if (metadata.storageVersion > CURRENT_STORAGE_VERSION) {
       throw new StorageVersionTooNew(metadata, CURRENT_STORAGE_VERSION, path);

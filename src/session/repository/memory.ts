@@ -62,6 +62,10 @@ class MemoryBackend implements RepositoryBackend<SessionMetadata, MemoryStorage>
     return new MemoryStorage({ disk: this.#disk(id), clock: this.#options.clock });
   }
 
+  openForRewrite(place: SessionMetadata): Promise<MemoryStorage> {
+    return this.open(place);
+  }
+
   read<T>({ id }: SessionMetadata, look: (reading: SessionReading) => T): T {
     return look(readingOf(this.#disk(id).dump()));
   }

@@ -52,6 +52,8 @@ export interface RepositoryBackend<M extends SessionMetadata, Store extends Repo
 
   /** Opens a session and brings it to the current storage version. */
   open(place: M): Promise<Store>;
+  /** Opens a session whose whole contents will be replaced; where it differs, in the format of new sessions. */
+  openForRewrite(place: M): Promise<Store>;
   /** Reads one snapshot of a session, and changes nothing. */
   read<T>(place: M, look: (reading: SessionReading) => T): T;
   /** Every session, in any order. */
@@ -111,7 +113,7 @@ export class BackedRepository<M extends SessionMetadata, Store extends Repositor
   async rewrite(metadata: M, rules: RewriteRules, options: RewriteOptions = {}): Promise<M> {
     const place = this.#backend.resolve(metadata);
     return this.#live.exclusively(place.id, async () => {
-      const store = await this.#backend.open(place);
+      const store = await this.#backend.openForRewrite(place);
       try {
         const kept = this.#admit(rewriteContents(store.dump(), rules, options));
         const next = { ...store.metadata, storeGeneration: (store.metadata.storeGeneration ?? 0) + 1 };

@@ -78,6 +78,10 @@ class SqliteBackend implements RepositoryBackend<FileSessionMetadata, SqliteStor
     return openMigrated(storage, customMessageSchemas === undefined ? {} : { customMessageSchemas });
   }
 
+  openForRewrite(place: FileSessionMetadata): Promise<SqliteStorage> {
+    return this.open(place);
+  }
+
   read<T>(place: FileSessionMetadata, look: (reading: SessionReading) => T): T {
     return readSqlite({ kind: "file", path: place.path }, (reading) => {
       assertHolds(reading.metadata, place);

@@ -230,7 +230,8 @@ export class JsonlStorage extends TableStorage implements MigratableStorage {
 
   /**
    * Puts other contents in the place of the session, under other metadata, as a compaction puts its snapshot there, and
-   * closes this store: it has read the old ones (spec §2.9). Returns whether the folder was synced.
+   * closes this store: it has read the old ones (spec §2.9). Returns whether the folder was synced. A file in another
+   * format is converted by a commit first.
    * @throws as `compact`, with the store left open; TypeError and Corruption for what no session can hold
    */
   async replaceContents(metadata: SessionMetadata, contents: SessionContents): Promise<boolean> {
