@@ -3,7 +3,8 @@ import type { Command } from "commander";
 import { CANARIES, hunt } from "../../fixtures/canaries/index.ts";
 import { EXIT, type ExitCode } from "./exit.ts";
 import { checkersOf } from "./options.ts";
-import { type Streams, withHost } from "./session.ts";
+import { withHost } from "./session.ts";
+import type { Streams } from "./streams.ts";
 
 export function canaries(program: Command, streams: Streams, end: (code: ExitCode) => void): void {
   program

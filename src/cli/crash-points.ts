@@ -9,7 +9,8 @@ import {
   subjectsOf,
   withCutOptions,
 } from "./options.ts";
-import { runExploration, type Streams } from "./session.ts";
+import { runExploration } from "./session.ts";
+import type { Streams } from "./streams.ts";
 import { VERSION } from "./version.ts";
 
 export function crashPoints(

@@ -8,7 +8,7 @@ import type { Command } from "commander";
 import { txlogReport } from "../report/index.ts";
 import { inspectTxlog } from "../txlog/index.ts";
 import { EXIT, type ExitCode, UsageError } from "./exit.ts";
-import type { Streams } from "./session.ts";
+import type { Streams } from "./streams.ts";
 
 /** The schema of the JSON output. */
 const INSPECT_SCHEMA = "crashproof-inspect/1";

@@ -4,7 +4,7 @@ import { CANARIES } from "../../fixtures/canaries/index.ts";
 import { SCENARIOS } from "../../scenarios/index.ts";
 import { CHECKS } from "./checks.ts";
 import { EXIT, type ExitCode } from "./exit.ts";
-import type { Streams } from "./session.ts";
+import type { Streams } from "./streams.ts";
 import { allSubjects } from "./subjects.ts";
 
 export function list(program: Command, streams: Streams, end: (code: ExitCode) => void): void {

@@ -9,7 +9,7 @@ import { inspect } from "./inspect.ts";
 import { list } from "./list.ts";
 import { repro } from "./repro.ts";
 import { run } from "./run.ts";
-import type { Streams } from "./session.ts";
+import type { Streams } from "./streams.ts";
 import { VERSION } from "./version.ts";
 
 /** Runs one command line. Resolves to the exit code; never throws. */

@@ -1,7 +1,7 @@
 /** Progress on stderr: a bar on a terminal, a plain line for each group elsewhere. */
 import { SingleBar } from "cli-progress";
 import type { Progress } from "../explore/index.ts";
-import type { Streams } from "./session.ts";
+import type { Streams } from "./streams.ts";
 
 export interface ProgressView {
   readonly update: (progress: Progress) => void;

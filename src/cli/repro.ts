@@ -6,7 +6,8 @@ import { timelineReport } from "../report/index.ts";
 import type { Subject } from "../subject/index.ts";
 import { EXIT, type ExitCode, UsageError } from "./exit.ts";
 import { scenariosOf, subjectsOf } from "./options.ts";
-import { type Streams, withHost, withKillPool } from "./session.ts";
+import { withHost, withKillPool } from "./session.ts";
+import type { Streams } from "./streams.ts";
 
 export function repro(program: Command, streams: Streams, end: (code: ExitCode) => void): void {
   program

@@ -2,7 +2,8 @@
 import type { Command } from "commander";
 import type { ExitCode } from "./exit.ts";
 import { type CommonOptions, scenariosOf, subjectsOf, withCommonOptions } from "./options.ts";
-import { runExploration, type Streams } from "./session.ts";
+import { runExploration } from "./session.ts";
+import type { Streams } from "./streams.ts";
 import { VERSION } from "./version.ts";
 
 export function run(program: Command, streams: Streams, end: (code: ExitCode) => void, line: string): void {

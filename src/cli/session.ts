@@ -10,14 +10,7 @@ import { childProgram, KillPool, openScratch } from "../subprocess/index.ts";
 import { type ExitCode, exitCodeOf, UsageError } from "./exit.ts";
 import type { CommonOptions } from "./options.ts";
 import { startProgress } from "./progress.ts";
-
-/** Where a command reads and writes; handed in so that commands can be tested. */
-export interface Streams {
-  out(text: string): void;
-  err(text: string): void;
-  /** Whether stderr is a terminal. */
-  readonly isTerminal: boolean;
-}
+import type { Streams } from "./streams.ts";
 
 /** Explores, reports, and says how it ended. */
 export async function runExploration(

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { Corruption } from "../foundation/index.ts";
 import { FileLedger, readLedger } from "./file-ledger.ts";
-import type { WorldRow } from "./world.ts";
+import type { WorldRow } from "./world-row.ts";
 
 const request: WorldRow = { kind: "request", turn: 0, ask: 1, usage: { input: 3, output: 5 } };
 const tool: WorldRow = { kind: "tool", tool: "write", callId: "c1", argumentsText: '{"path":"ä\\n"}' };

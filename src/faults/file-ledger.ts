@@ -13,7 +13,8 @@
  */
 import { closeSync, existsSync, ftruncateSync, openSync, readFileSync, writeSync } from "node:fs";
 import { Corruption } from "../foundation/index.ts";
-import type { WorldLedger, WorldRow } from "./world.ts";
+import type { WorldLedger } from "./world.ts";
+import type { WorldRow } from "./world-row.ts";
 
 const LINE_FEED = 0x0a;
 

@@ -43,8 +43,6 @@ export type {
 } from "./scenario.ts";
 export { Timeline, type TimelineEvent } from "./timeline.ts";
 export {
-  type BillRow,
-  type EffectRow,
   MemoryLedger,
   REQUEST_LABEL,
   ScriptExhausted,
@@ -54,5 +52,5 @@ export {
   World,
   type WorldAccess,
   type WorldLedger,
-  type WorldRow,
 } from "./world.ts";
+export type { BillRow, EffectRow, WorldRow } from "./world-row.ts";

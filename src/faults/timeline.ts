@@ -4,7 +4,7 @@
  * A commit's payload belongs to the system under test and is opaque here; the system's own checkers know its shape.
  */
 import type { Boundary } from "./boundary.ts";
-import type { WorldRow } from "./world.ts";
+import type { WorldRow } from "./world-row.ts";
 
 export type TimelineEvent =
   /** A life begins: 0 is the first, 1 the first after a crash, … */

@@ -19,33 +19,12 @@ import type { Boundary } from "./boundary.ts";
 import type { Gate } from "./gate.ts";
 import type { Scenario, ScriptedReply, ScriptedTool, ScriptedUsage } from "./scenario.ts";
 import type { Timeline } from "./timeline.ts";
+import type { WorldRow } from "./world-row.ts";
 
 /** The labels of the world's effects. */
 export const REQUEST_LABEL = "provider.request";
 export const TOOL_LABEL = "tool.execute";
 export const TIMER_LABEL = "timer.sleep";
-
-/** One thing that really happened outside. */
-export type WorldRow = BillRow | EffectRow;
-
-/** A request that was sent, and what it cost. */
-export interface BillRow {
-  readonly kind: "request";
-  readonly turn: number;
-  /** From 1: one more than the answers that this turn had settled when it was asked. */
-  readonly ask: number;
-  readonly usage: ScriptedUsage;
-}
-
-/** A tool execution that took place. */
-export interface EffectRow {
-  readonly kind: "tool";
-  readonly tool: string;
-  /** The provider's id of the call. */
-  readonly callId: string;
-  /** Canonical JSON of the arguments it ran with. */
-  readonly argumentsText: string;
-}
 
 /** What a tool execution answers. */
 export interface ScriptedToolAnswer {

@@ -1,0 +1,24 @@
+/** What really happened outside: the rows of a world's bill and of its effect ledger. */
+import type { ScriptedUsage } from "./scenario.ts";
+
+/** One thing that really happened outside. */
+export type WorldRow = BillRow | EffectRow;
+
+/** A request that was sent, and what it cost. */
+export interface BillRow {
+  readonly kind: "request";
+  readonly turn: number;
+  /** From 1: one more than the answers that this turn had settled when it was asked. */
+  readonly ask: number;
+  readonly usage: ScriptedUsage;
+}
+
+/** A tool execution that took place. */
+export interface EffectRow {
+  readonly kind: "tool";
+  readonly tool: string;
+  /** The provider's id of the call. */
+  readonly callId: string;
+  /** Canonical JSON of the arguments it ran with. */
+  readonly argumentsText: string;
+}
