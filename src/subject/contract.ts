@@ -66,7 +66,10 @@ export interface Subject {
 export interface Disk {
   /** A copy in `folder`, or in memory where the disk needs no files. */
   fork(folder: string): Disk;
-  /** Bytes on the medium, if its commits can be torn; undefined where a commit is atomic. */
+  /**
+   * Where the next commit begins, in bytes, if commits can be torn; undefined where a commit is atomic. What an earlier
+   * death left of a commit does not count: it is gone by then.
+   */
   size(): number | undefined;
   /**
    * Copies of this disk on which the last commit, which began at `sizeBefore`, is torn: one for each place where the

@@ -2,7 +2,16 @@
  * JSONL: the disk is a file; a fork is a copy of it. A commit is one write, and one write is not atomic under a kill.
  * `../tears.ts` says where.
  */
-import { copyFileSync, existsSync, rmSync, statSync, truncateSync } from "node:fs";
+import {
+  closeSync,
+  copyFileSync,
+  existsSync,
+  fstatSync,
+  openSync,
+  readSync,
+  rmSync,
+  truncateSync,
+} from "node:fs";
 import { join } from "node:path";
 import { type FileSystem, hostFileSystem, JsonlStorage, readJsonlSession } from "../../storage/index.ts";
 import type { Disk, TornDisk } from "../contract.ts";
@@ -25,8 +34,14 @@ export class JsonlSubjectDisk implements Disk {
     return new JsonlSubjectDisk(path);
   }
 
+  /** The end of the last whole line: the first commit after a death cuts off what stands behind it. */
   size(): number {
-    return statSync(this.path).size;
+    const file = openSync(this.path, "r");
+    try {
+      return endOfLastLine(file, fstatSync(file).size);
+    } finally {
+      closeSync(file);
+    }
   }
 
   tear(sizeBefore: number, folder: string): readonly TornDisk[] {
@@ -125,6 +140,19 @@ class StoppableFileSystem implements FileSystem {
     if (this.#stopped) throw new Error("the medium takes nothing more");
   }
 }
+
+function endOfLastLine(file: number, size: number): number {
+  // A file that nobody died over ends with a line feed: then one byte is enough.
+  for (let end = size, length = 1; end > 0; end -= length, length = Math.min(end, CHUNK_BYTES)) {
+    const chunk = Buffer.alloc(length);
+    readSync(file, chunk, 0, length, end - length);
+    const lineFeed = chunk.lastIndexOf(0x0a);
+    if (lineFeed >= 0) return end - length + lineFeed + 1;
+  }
+  return 0;
+}
+
+const CHUNK_BYTES = 65_536;
 
 /** Creating a session takes its times from the metadata, so no clock is read. */
 const STILL_CLOCK = { now: () => 0, sleep: () => Promise.resolve() };
