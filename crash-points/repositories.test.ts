@@ -1,0 +1,129 @@
+/**
+ * Steps of a repository whose process is killed, by SIGKILL, at every call that it makes on a file or through the SQLite
+ * driver.
+ *
+ * Must survive: every session that the step does not change, and the one that it does as it was before or as it is
+ * after. May be left: unfinished files under names that nobody takes for sessions, and a lease that runs out. Not looked
+ * at here: loss of power, and calls that fail instead of dying, which `src/session/repository/steps.test.ts` shows.
+ */
+import { spawnSync } from "node:child_process";
+import { copyFileSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import {
+  openRepository,
+  type RepositoryName,
+  type RepositoryStep,
+  type StepRequest,
+  takeStep,
+} from "../fixtures/children/repository-step.ts";
+import { leftoverOwner } from "../src/storage/index.ts";
+import { type ChildProgram, childProgram, openScratch, type Scratch } from "../src/subprocess/index.ts";
+
+let program: ChildProgram;
+let scratch: Scratch;
+beforeAll(async () => {
+  const entry = fileURLToPath(new URL("../fixtures/children/repository-step.ts", import.meta.url));
+  program = await childProgram({ entry });
+  scratch = openScratch();
+});
+afterAll(() => scratch.remove());
+
+/** Runs one child to its death or to its end. Returns whether it was killed. */
+function runChild(request: StepRequest): boolean {
+  const args = [program.launcher, program.program, program.codeCache, program.requireFrom];
+  const { status, signal, stderr } = spawnSync(process.execPath, args, {
+    input: JSON.stringify(request),
+    env: {},
+    encoding: "utf8",
+  });
+  if (signal === "SIGKILL") return true;
+  expect({ status, signal, stderr }).toEqual({ status: 0, signal: null, stderr: "" });
+  return false;
+}
+
+/** A folder with two sessions, both closed, one of them with what a process left that died before. */
+async function prepare(kind: RepositoryName, folder: string): Promise<void> {
+  const repository = openRepository(kind, folder, 0);
+  for (const id of ["bystander", "source"]) {
+    const session = await repository.create({ id });
+    await session.appendMessage({ role: "user", content: "kept", timestamp: 1 });
+    await session.appendCustomEntry("note", "dropped by the rewrite");
+    await session.commit({
+      writes: [
+        {
+          kind: "register",
+          op: "set",
+          namespace: "fact.custom",
+          key: "large",
+          value: "x".repeat(20_000),
+        },
+      ],
+    });
+    await session.close();
+    if (id === "source") writeFileSync(`${session.metadata.path}.new-1`, "unfinished");
+  }
+}
+
+/** Every session that a repository lists, opened and written to: its branch, and the generation if it has one. */
+async function stateOf(kind: RepositoryName, folder: string, incarnation: number): Promise<string> {
+  const repository = openRepository(kind, folder, incarnation);
+  const states: string[] = [];
+  for (const metadata of await repository.list()) {
+    const session = await repository.open(metadata);
+    const branch = await session.findEntriesOnBranch({ order: "oldestFirst" });
+    const told = branch.map((entry) => (entry.type === "custom" ? entry.customType : "kept"));
+    await session.setName("goes on");
+    await session.close();
+    states.push(`${metadata.id}${metadata.storeGeneration ?? ""}: ${told.join(", ")}`);
+  }
+  return states.sort().join("; ");
+}
+
+const UNDONE = "bystander: kept, note; source: kept, note";
+const DONE: Record<RepositoryStep, string> = {
+  create: "bystander: kept, note; made: ; source: kept, note",
+  fork: "bystander: kept, note; made: kept, note; source: kept, note",
+  rewrite: "bystander: kept, note; source1: kept",
+  delete: "bystander: kept, note",
+};
+
+const KINDS: readonly RepositoryName[] = ["jsonl", "sqlite"];
+
+describe.each(KINDS)("in a %s repository", (kind) => {
+  let prepared: string;
+  beforeAll(async () => {
+    prepared = join(scratch.folder, `${kind}-prepared`);
+    await prepare(kind, prepared);
+  });
+
+  const steps = Object.keys(DONE) as RepositoryStep[];
+  it.each(steps)("a %s that is killed at any of its calls is done or not done", async (step) => {
+    const found = new Set<string>();
+    for (const when of ["inside", "after"] as const) {
+      let call = 0;
+      for (let wasKilled = true; wasKilled; ) {
+        call += 1;
+        const folder = join(scratch.folder, `${kind}-${step}-${when}-${call}`);
+        mkdirSync(folder);
+        for (const name of readdirSync(prepared)) copyFileSync(join(prepared, name), join(folder, name));
+        wasKilled = runChild({ kind, step, folder, call, when });
+        const state = await stateOf(kind, folder, 2);
+        expect([UNDONE, DONE[step]]).toContain(state);
+        if (!wasKilled) expect(state).toBe(DONE[step]);
+        found.add(state);
+        if (state === UNDONE) {
+          await takeStep(step, openRepository(kind, folder, 3));
+          expect(await stateOf(kind, folder, 4)).toBe(DONE[step]);
+        }
+        const extension = kind === "jsonl" ? ".jsonl" : ".db";
+        const others = readdirSync(folder).filter((name) => !name.endsWith(extension));
+        expect(others.filter((name) => leftoverOwner(name) === undefined)).toEqual([]);
+      }
+      // A step without a write has nothing to die inside of; the last child of each loop found no call left.
+      expect(call).toBeGreaterThan(when === "after" ? 2 : 0);
+    }
+    expect([...found].sort()).toEqual([UNDONE, DONE[step]].sort());
+  });
+});
