@@ -14,7 +14,6 @@ import { err, ok, type Result } from "../foundation/index.ts";
 import type { LineCode, Refusal } from "./refusal.ts";
 
 const LINE_FEED = 0x0a;
-const CARRIAGE_RETURN = 0x0d;
 
 /** Bytes that are known to be UTF-8 and to end with a line feed. */
 export interface CommittedRegion {
@@ -45,25 +44,46 @@ function escapesSurrogates(buffer: Buffer): boolean {
   return buffer.includes("\\u") && (buffer.includes("\\ud") || buffer.includes("\\uD"));
 }
 
-/** The index of the line feed that ends the line which starts at `start`. */
-export function lineEnd(region: CommittedRegion, start: number): number {
-  return region.buffer.indexOf(LINE_FEED, start);
+/** The byte after the line feed of line 1. */
+export function firstLineEnd(region: CommittedRegion): number {
+  return region.buffer.indexOf(LINE_FEED) + 1;
 }
 
-/** What is wrong with a line before it is decoded. */
-export function lineFault(
+/**
+ * Visits the lines of a region from a byte on, as text without the line feed, until a visit gives something. Many lines are
+ * decoded at once, because decoding each by itself costs more than its characters do.
+ */
+export function visitLines<T>(
   region: CommittedRegion,
-  start: number,
-  end: number,
-  line: number,
-): LineCode | undefined {
-  if (start === end) return line === 1 ? "MISSING_HEADER" : "BLANK_LINE";
-  return region.buffer[end - 1] === CARRIAGE_RETURN ? "CRLF_NOT_ALLOWED" : undefined;
+  from: number,
+  visit: (text: string) => T | undefined,
+): T | undefined {
+  const { buffer, encoding } = region;
+  for (let start = from; start < buffer.length; ) {
+    const end = blockEnd(buffer, start);
+    const block = buffer.toString(encoding, start, end);
+    for (let lineStart = 0; lineStart < block.length; ) {
+      const lineEnd = block.indexOf("\n", lineStart);
+      const found = visit(block.slice(lineStart, lineEnd));
+      if (found !== undefined) return found;
+      lineStart = lineEnd + 1;
+    }
+    start = end;
+  }
+  return undefined;
 }
 
-/** The characters of a line, without its line feed. A byte order mark is kept, so that it is refused as JSON. */
-export function lineText(region: CommittedRegion, start: number, end: number): string {
-  return region.buffer.toString(region.encoding, start, end);
+/** The end of the lines that are decoded together: the first line feed after enough bytes. */
+function blockEnd(buffer: Buffer, start: number): number {
+  return buffer.indexOf(LINE_FEED, Math.min(start + BLOCK_LENGTH, buffer.length - 1)) + 1;
+}
+
+const BLOCK_LENGTH = 1 << 16;
+
+/** What is wrong with a line before it is parsed. */
+export function lineFault(text: string, line: number): LineCode | undefined {
+  if (text === "") return line === 1 ? "MISSING_HEADER" : "BLANK_LINE";
+  return text.endsWith("\r") ? "CRLF_NOT_ALLOWED" : undefined;
 }
 
 /** Where a line starts, for messages to people. `line` counts from 1. */

@@ -11,7 +11,7 @@
  */
 import { err, ok, type Result } from "../foundation/index.ts";
 import { applyFact } from "./facts/envelope.ts";
-import { type CommittedRegion, committedRegion, lineEnd, lineFault } from "./framing.ts";
+import { type CommittedRegion, committedRegion, firstLineEnd, lineFault, visitLines } from "./framing.ts";
 import { readHeader, type SessionHeader } from "./header.ts";
 import type { Attempt, CompactionOperation, MessageEntry } from "./named.ts";
 import type { Refusal } from "./refusal.ts";
@@ -31,11 +31,11 @@ import { checkNewMessages } from "./transcript.ts";
 export function reduce(bytes: Uint8Array): Result<Reduction, Refusal> {
   const region = committedRegion(bytes);
   if (!region.ok) return region;
-  const end = lineEnd(region.value, 0);
+  const end = firstLineEnd(region.value);
   const header = readHeaderLine(region.value, end);
   if (!header.ok) return header;
-  const tables = new SessionTables(header.value, end + 1);
-  const refusal = applyLines(tables, region.value, end + 1);
+  const tables = new SessionTables(header.value, end);
+  const refusal = applyLines(tables, region.value, end);
   return refusal === undefined ? ok(new Reduction(tables)) : err(refusal);
 }
 
@@ -117,9 +117,10 @@ export class Reduction {
 }
 
 function readHeaderLine(region: CommittedRegion, end: number): Result<SessionHeader, Refusal> {
-  const fault = lineFault(region, 0, end, 1);
+  const text = region.buffer.toString(region.encoding, 0, end - 1);
+  const fault = lineFault(text, 1);
   if (fault !== undefined) return err({ code: fault, line: 1 });
-  const value = readStrictJson(region, 0, end);
+  const value = readStrictJson(text, region.escapesSurrogates);
   if (!value.ok) return err({ code: value.error, line: 1 });
   const header = readHeader(value.value);
   return header.ok ? header : err({ code: header.error, line: 1 });
@@ -127,20 +128,18 @@ function readHeaderLine(region: CommittedRegion, end: number): Result<SessionHea
 
 /** Reads and reduces line by line from a byte on, until the region ends or a line is refused. */
 function applyLines(tables: SessionTables, region: CommittedRegion, from: number): Refusal | undefined {
-  for (let start = from; start < region.buffer.length; ) {
-    const end = lineEnd(region, start);
+  const refusal = visitLines(region, from, (text): Refusal | undefined => {
     const line = tables.lineCount + 1;
-    const fault = lineFault(region, start, end, line);
+    const fault = lineFault(text, line);
     if (fault !== undefined) return { code: fault, line };
-    const value = readStrictJson(region, start, end);
+    const value = readStrictJson(text, region.escapesSurrogates);
     if (!value.ok) return { code: value.error, line };
-    const refusal = applyTransaction(tables, value.value, line);
-    if (refusal !== undefined) return refusal;
-    tables.lineCount = line;
-    tables.repairedLength += end + 1 - start;
-    start = end + 1;
-  }
-  return undefined;
+    const refused = applyTransaction(tables, value.value, line);
+    if (refused === undefined) tables.lineCount = line;
+    return refused;
+  });
+  if (refusal === undefined) tables.repairedLength += region.buffer.length - from;
+  return refusal;
 }
 
 function applyTransaction(tables: SessionTables, value: unknown, line: number): Refusal | undefined {

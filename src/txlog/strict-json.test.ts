@@ -7,7 +7,7 @@ import { DEPTH_MAX, readStrictJson } from "./strict-json.ts";
 function read(text: string): unknown {
   const region = committedRegion(Buffer.from(`${text}\n`, "utf8"));
   if (!region.ok) return region.error.code;
-  const result = readStrictJson(region.value, 0, region.value.buffer.length - 1);
+  const result = readStrictJson(text, region.value.escapesSurrogates);
   return result.ok ? { value: result.value } : result.error;
 }
 

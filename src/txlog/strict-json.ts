@@ -6,7 +6,7 @@
  * outside, without a second parser:
  * - The shortest text of a value is known from the value. If the text has no escapes and is exactly that long, it has no
  *   room for another key. Compact writers take this road on most lines, and it never looks at the text itself.
- * - Otherwise: a grammatical text has one colon outside its strings for each key. One pass over the bytes counts them, and
+ * - Otherwise: a grammatical text has one colon outside its strings for each key. One pass over the text counts them, and
  *   there are as many as members in the value if and only if none was dropped.
  * A raw surrogate cannot stand in strict UTF-8, so the strings of a value are looked at only where the file escapes one.
  *
@@ -15,18 +15,15 @@
  * 2. Time is linear in the text, and nothing recurses deeper than `DEPTH_MAX`.
  */
 import { err, ok, type Result } from "../foundation/index.ts";
-import { type CommittedRegion, lineText } from "./framing.ts";
 
 /** Deeper texts are refused: readers that recurse would overflow somewhere, each at another depth. */
 export const DEPTH_MAX = 1_000;
 
-/** Parses the bytes from `start` up to and without `end`. */
+/** Parses one line. `mayEscapeSurrogates` says whether any escape in it can name one. */
 export function readStrictJson(
-  region: CommittedRegion,
-  start: number,
-  end: number,
+  text: string,
+  mayEscapeSurrogates: boolean,
 ): Result<unknown, "MALFORMED_JSON"> {
-  const text = lineText(region, start, end);
   let value: unknown;
   try {
     value = JSON.parse(text);
@@ -34,8 +31,8 @@ export function readStrictJson(
     return MALFORMED;
   }
   if (!text.includes("\\") && shortestLength(value, DEPTH_MAX) === text.length) return ok(value);
-  if (countMembers(value, DEPTH_MAX) !== countKeys(region.buffer, start, end)) return MALFORMED;
-  return region.escapesSurrogates && !isWellFormedThroughout(value) ? MALFORMED : ok(value);
+  if (countMembers(value, DEPTH_MAX) !== countKeys(text)) return MALFORMED;
+  return mayEscapeSurrogates && !isWellFormedThroughout(value) ? MALFORMED : ok(value);
 }
 
 const MALFORMED: Result<never, "MALFORMED_JSON"> = err("MALFORMED_JSON");
@@ -79,39 +76,39 @@ function digitCount(value: number): number {
 }
 
 /** The colons outside the strings of a grammatical text. */
-function countKeys(bytes: Buffer, start: number, end: number): number {
+function countKeys(text: string): number {
   let keyCount = 0;
-  let index = start;
-  while (index < end) {
-    const byte = bytes[index++];
-    if (byte === COLON) keyCount += 1;
-    else if (byte === QUOTE) index = afterString(bytes, index);
+  let index = 0;
+  while (index < text.length) {
+    const unit = text.charCodeAt(index++);
+    if (unit === COLON) keyCount += 1;
+    else if (unit === QUOTE) index = afterString(text, index);
   }
   return keyCount;
 }
 
-/** The index after the quote that closes a string, of which the first byte stands at `start`. */
-function afterString(bytes: Buffer, start: number): number {
+/** The index after the quote that closes a string, of which the first character stands at `start`. */
+function afterString(text: string, start: number): number {
   let index = start;
   const patience = start + SHORT_STRING_LENGTH;
-  for (let byte = bytes[index++]; byte !== QUOTE; byte = bytes[index++]) {
-    if (byte === BACKSLASH) index += 1;
+  for (let unit = text.charCodeAt(index++); unit !== QUOTE; unit = text.charCodeAt(index++)) {
+    if (unit === BACKSLASH) index += 1;
     // Long strings are text of people and tools, in which the search of the host is several times faster.
-    if (index > patience) return afterLongString(bytes, index);
+    if (index > patience) return afterLongString(text, index);
   }
   return index;
 }
 
-function afterLongString(bytes: Buffer, start: number): number {
-  let quote = bytes.indexOf(QUOTE, start);
-  while (isEscaped(bytes, start, quote)) quote = bytes.indexOf(QUOTE, quote + 1);
+function afterLongString(text: string, start: number): number {
+  let quote = text.indexOf('"', start);
+  while (isEscaped(text, start, quote)) quote = text.indexOf('"', quote + 1);
   return quote + 1;
 }
 
 /** Whether an odd number of backslashes stands before an index; `start` is known to stand after a whole character. */
-function isEscaped(bytes: Buffer, start: number, index: number): boolean {
+function isEscaped(text: string, start: number, index: number): boolean {
   let first = index;
-  while (first > start && bytes[first - 1] === BACKSLASH) first -= 1;
+  while (first > start && text.charCodeAt(first - 1) === BACKSLASH) first -= 1;
   return (index - first) % 2 === 1;
 }
 

@@ -33,6 +33,8 @@ export class SessionTables {
   usage: Usage = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 };
   current: Operation | undefined;
   boundary: string | undefined;
+  /** The last assistant message. */
+  latestAnswer: MessageEntry | undefined;
   /** How many messages of the transcript the transcript check has seen. */
   checkedCount = 0;
   nextSeq = 1;
@@ -54,6 +56,7 @@ export class SessionTables {
       usage: this.usage,
       current: this.current,
       boundary: this.boundary,
+      latestAnswer: this.latestAnswer,
       checkedCount: this.checkedCount,
       nextSeq: this.nextSeq,
       lineCount: this.lineCount,
@@ -78,9 +81,9 @@ export class SessionTables {
     this.#before = undefined;
   }
 
-  /** Whether a value is an id. One that names something is, and finding that out is cheaper than reading it. */
+  /** Whether a value is an id; the one of the latest step is known to be. */
   isId(value: unknown): value is string {
-    return typeof value === "string" && (this.names.has(value) || isUuid(value));
+    return value === this.current?.step?.stepId ? value !== undefined : isUuid(value);
   }
 
   /** Whether an id may be reserved; `reservationFault` says why not (spec §3.2, *reserve*). */
@@ -95,10 +98,35 @@ export class SessionTables {
     return this.names.size > nameCount;
   }
 
+  // A fact nearly always refers to what the last few facts were about, so that is looked at before the map is.
+
+  /** The operation of that id, finished or not. */
+  operation(id: unknown): Operation | undefined {
+    if (this.current?.operationId === id) return this.current;
+    const named = this.names.get(id as string);
+    return named?.kind === "run" || named?.kind === "compaction" ? named : undefined;
+  }
+
+  /** The attempt of that id. */
+  attempt(id: unknown): Attempt | undefined {
+    const latest = this.current?.step;
+    if (latest?.attemptId === id) return latest;
+    const named = this.names.get(id as string);
+    // A step's id names its first attempt too, and is no attempt's id.
+    return named?.kind === "attempt" && named.attemptId === id ? named : undefined;
+  }
+
+  /** The message entry of that id. */
+  message(id: unknown): MessageEntry | undefined {
+    if (this.latestAnswer?.entryId === id) return this.latestAnswer;
+    const named = this.names.get(id as string);
+    return named?.kind === "message" ? named : undefined;
+  }
+
   /** The unfinished operation of that id, or why there is none (spec §3.5, *lookup*). */
   lookup(operationId: unknown): Operation | FactCode {
-    const operation = this.names.get(operationId as string);
-    if (operation?.kind !== "run" && operation?.kind !== "compaction") return referenceFault(operationId);
+    const operation = this.operation(operationId);
+    if (operation === undefined) return referenceFault(operationId);
     return operation.finished ? "INVALID_TRANSITION" : operation;
   }
 
@@ -122,6 +150,7 @@ export class SessionTables {
     this.transcript.push(message);
     if (this.activeContext !== this.transcript) this.activeContext.push(message);
     this.boundary = entryId;
+    if (message.role === "assistant") this.latestAnswer = entry;
     return entry;
   }
 
@@ -150,6 +179,7 @@ interface Scalars {
   readonly usage: Usage;
   readonly current: Operation | undefined;
   readonly boundary: string | undefined;
+  readonly latestAnswer: MessageEntry | undefined;
   readonly checkedCount: number;
   readonly nextSeq: number;
   readonly lineCount: number;

@@ -6,7 +6,7 @@
  */
 import { jsonEquals } from "../../foundation/index.ts";
 import { type Message, readMessage } from "../messages.ts";
-import type { MessageEntry, SummaryEntry } from "../named.ts";
+import type { MessageEntry, Named, SummaryEntry } from "../named.ts";
 import type { FactCode } from "../refusal.ts";
 import type { SessionTables } from "../tables.ts";
 import { isTranscript } from "../transcript.ts";
@@ -18,9 +18,10 @@ export const SUMMARY_PREFIX = "[Compacted history]\n";
 export function applyCompaction(
   tables: SessionTables,
   factId: string,
+  held: Named | undefined,
   entry: JsonObject,
 ): SummaryEntry | FactCode {
-  if (tables.names.get(factId)?.kind !== "compactionResult") return "INVALID_REFERENCE";
+  if (held?.kind !== "compactionResult") return "INVALID_REFERENCE";
   if (!hasOnly(entry, COMPACTION_KEYS)) return "INVALID_FACT";
   const operation = tables.lookup(entry.operationId);
   if (typeof operation === "string") return operation;
@@ -40,7 +41,6 @@ export function applyCompaction(
 
   tables.close(attempt, "settled");
   tables.undo.assign(attempt, "settledEntryId", factId);
-  tables.undo.remove(tables.names, factId);
   const summary: Message = { role: "user", content: SUMMARY_PREFIX + entry.summary };
   tables.activeContext = [summary, ...tail];
   tables.boundary = operation.inputThroughEntryId;

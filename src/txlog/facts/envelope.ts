@@ -6,7 +6,7 @@
  * transaction, and what was changed is taken back or thrown away with the tables. The rules of a kind return what the id
  * of the fact names from now on.
  */
-import { type FactNamed, isFact } from "../named.ts";
+import { type FactNamed, isFact, type Named } from "../named.ts";
 import type { FactCode } from "../refusal.ts";
 import type { SessionTables } from "../tables.ts";
 import { isCount, isObject, isUuid, type JsonObject } from "../values.ts";
@@ -36,19 +36,22 @@ export function applyFact(tables: SessionTables, value: unknown): FactRefusal | 
 function applyNumbered(tables: SessionTables, fact: Fact): FactCode | undefined {
   if (fact.seq !== tables.nextSeq) return "SEQ_MISMATCH";
   if (!isUuid(fact.id) || !isCount(fact.timestamp)) return "INVALID_FACT";
-  if (isFact(tables.names.get(fact.id))) return "DUPLICATE_ID";
-  const named = applyKind(tables, fact);
+  const held = tables.names.get(fact.id);
+  if (isFact(held)) return "DUPLICATE_ID";
+  const named = applyKind(tables, fact, held);
   if (typeof named === "string") return named;
-  // A reservation that the fact consumed is released by now; any other one stands against it.
-  if (!tables.name(fact.id, named)) return "DUPLICATE_ID";
+  // An id that was free may have been given away by the fact itself; one that was held may be taken by an entry alone, and
+  // the rules of entries have seen to whom it was promised.
+  const isFresh = tables.name(fact.id, named);
+  if (!isFresh && (held === undefined || fact.kind !== "entry")) return "DUPLICATE_ID";
   tables.nextSeq = fact.seq + 1;
   return undefined;
 }
 
-function applyKind(tables: SessionTables, fact: Fact): FactNamed | FactCode {
+function applyKind(tables: SessionTables, fact: Fact, held: Named | undefined): FactNamed | FactCode {
   switch (fact.kind) {
     case "entry":
-      return applyEntry(tables, fact);
+      return applyEntry(tables, fact, held);
     case "record":
       return applyRecord(tables, fact);
     case "usage":

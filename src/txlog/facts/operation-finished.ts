@@ -49,8 +49,8 @@ function checkCompletedRun(
 ): FactCode | undefined {
   const { completion, finalEntryId } = record;
   if (completion !== "normal" && completion !== "truncated") return "INVALID_FACT";
-  const final = tables.names.get(finalEntryId as string);
-  if (final?.kind !== "message") return referenceFault(finalEntryId);
+  const final = tables.message(finalEntryId);
+  if (final === undefined) return referenceFault(finalEntryId);
   if (final.attempt?.operationId !== operation.operationId) return "INVALID_REFERENCE";
   if (final.attempt.stopReason !== (completion === "normal" ? "stop" : "length")) return "INVALID_REFERENCE";
   // The step that settled with it must be the latest one: then its attempt is the operation's latest attempt.

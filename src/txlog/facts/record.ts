@@ -4,7 +4,7 @@
  */
 import { type FactNamed, PLAIN_FACT } from "../named.ts";
 import type { FactCode } from "../refusal.ts";
-import type { SessionTables } from "../tables.ts";
+import { referenceFault, type SessionTables } from "../tables.ts";
 import { hasOnly, isObject, isStoredError, type JsonObject, keys } from "../values.ts";
 import type { Fact } from "./envelope.ts";
 import { applyOperationFinished } from "./operation-finished.ts";
@@ -44,9 +44,9 @@ function applyStepFailed(tables: SessionTables, record: JsonObject): FactCode | 
   if (!hasOnly(record, STEP_FAILED_KEYS)) return "INVALID_FACT";
   const operation = tables.lookup(record.operationId);
   if (typeof operation === "string") return operation;
-  if (!tables.isId(record.attemptId) || !isStoredError(record.error)) return "INVALID_FACT";
-  const attempt = tables.names.get(record.attemptId);
-  if (attempt?.kind !== "attempt" || attempt.attemptId !== record.attemptId) return "INVALID_REFERENCE";
+  if (!isStoredError(record.error)) return "INVALID_FACT";
+  const attempt = tables.attempt(record.attemptId);
+  if (attempt === undefined) return referenceFault(record.attemptId);
   if (attempt.operationId !== operation.operationId) return "INVALID_REFERENCE";
   if (attempt.stepId !== record.stepId || !attempt.isOpen) return "INVALID_REFERENCE";
   tables.close(attempt, "failed");

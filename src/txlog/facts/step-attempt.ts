@@ -24,11 +24,13 @@ export function applyStepAttempt(tables: SessionTables, record: JsonObject): Fac
   if (number > ATTEMPTS_MAX) return "INVALID_FACT";
   if (stepKind !== "assistant" && stepKind !== "compaction") return "INVALID_FACT";
   if ((stepKind === "assistant") !== (operation.kind === "run")) return "INVALID_TRANSITION";
-  const context = tables.names.get(contextThroughEntryId as string);
-  if (context?.kind !== "message" && context?.kind !== "summary") {
-    return referenceFault(contextThroughEntryId);
+  if (contextThroughEntryId === undefined || contextThroughEntryId !== tables.boundary) {
+    const context = tables.names.get(contextThroughEntryId as string);
+    if (context?.kind !== "message" && context?.kind !== "summary") {
+      return referenceFault(contextThroughEntryId);
+    }
+    if (number === 1) return "INVALID_TRANSITION";
   }
-  if (number === 1 && contextThroughEntryId !== tables.boundary) return "INVALID_TRANSITION";
   const configuration = tables.configurations.read(record.configurationSnapshot);
   if (configuration === undefined || configuration.digest !== record.configurationDigest)
     return "INVALID_FACT";
@@ -40,7 +42,7 @@ export function applyStepAttempt(tables: SessionTables, record: JsonObject): Fac
     attemptId,
     attempt: number,
     stepKind,
-    contextThroughEntryId: context.entryId,
+    contextThroughEntryId: contextThroughEntryId as string,
     configuration,
     isOpen: true,
     status: "attempting",

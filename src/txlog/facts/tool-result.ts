@@ -5,7 +5,7 @@
  * An answer without a start has an id of its own and marks its call as used, so that the call cannot be started later.
  */
 import { callsOf, type ToolMessage } from "../messages.ts";
-import type { MessageEntry } from "../named.ts";
+import type { MessageEntry, Named } from "../named.ts";
 import type { FactCode } from "../refusal.ts";
 import { isPreExecutionReason, SYNTHETIC_CONTENT } from "../synthetic.ts";
 import { referenceFault, type SessionTables } from "../tables.ts";
@@ -14,6 +14,7 @@ import { hasOnly, isCount, isName, isObject, type JsonObject, keys } from "../va
 export function applyToolResult(
   tables: SessionTables,
   factId: string,
+  held: Named | undefined,
   entry: JsonObject,
   message: ToolMessage,
 ): MessageEntry | FactCode {
@@ -22,13 +23,15 @@ export function applyToolResult(
   if (!hasOnly(entry, isPreExecution ? PRE_EXECUTION_KEYS : RESULT_KEYS)) return "INVALID_FACT";
   if (!isObject(result) || !hasOnly(result, OUTCOME_KEYS)) return "INVALID_FACT";
   if (!tables.isId(stepId) || !isName(toolName)) return "INVALID_FACT";
-  const parts: ResultParts = { factId, entry, message, result, stepId, toolName };
+  const parts: ResultParts = { factId, held, entry, message, result, stepId, toolName };
   return isPreExecution ? applyPreExecution(tables, parts) : applyStarted(tables, parts);
 }
 
 /** An entry whose common members have been read. */
 interface ResultParts {
   readonly factId: string;
+  /** What the id of the fact was promised to. */
+  readonly held: Named | undefined;
   readonly entry: JsonObject;
   readonly message: ToolMessage;
   readonly result: JsonObject;
@@ -37,8 +40,8 @@ interface ResultParts {
 }
 
 function applyStarted(tables: SessionTables, parts: ResultParts): MessageEntry | FactCode {
-  const { factId, entry, message, result, stepId, toolName } = parts;
-  if (tables.names.get(factId)?.kind !== "toolResult") return "INVALID_REFERENCE";
+  const { factId, held, entry, message, result, stepId, toolName } = parts;
+  if (held?.kind !== "toolResult") return "INVALID_REFERENCE";
   switch (result.type) {
     case "synthetic":
       if (result.reason !== "interrupted") return "INVALID_FACT";
@@ -60,22 +63,23 @@ function applyStarted(tables: SessionTables, parts: ResultParts): MessageEntry |
   // The run may be finished by now: a result that comes late is still the result.
   tables.undo.assign(call, "status", "completed");
   tables.undo.assign(run, "pendingCount", run.pendingCount - 1);
-  tables.undo.remove(tables.names, factId);
   return tables.appendMessage(factId, message);
 }
 
 function applyPreExecution(tables: SessionTables, parts: ResultParts): MessageEntry | FactCode {
-  const { factId, entry, message, result, stepId, toolName } = parts;
+  const { factId, held, entry, message, result, stepId, toolName } = parts;
   const { assistantEntryId, toolIndex } = entry;
   if (result.type !== "synthetic" || !isPreExecutionReason(result.reason)) return "INVALID_FACT";
-  if (!tables.isId(assistantEntryId) || !isCount(toolIndex)) return "INVALID_FACT";
-  const assistant = tables.names.get(assistantEntryId);
-  if (assistant?.kind !== "message" || assistant.attempt?.stepId !== stepId) return "INVALID_REFERENCE";
+  if (!isCount(toolIndex)) return "INVALID_FACT";
+  const assistant = tables.message(assistantEntryId);
+  if (assistant === undefined) return referenceFault(assistantEntryId);
+  if (assistant.attempt?.stepId !== stepId) return "INVALID_REFERENCE";
   if (tables.current?.operationId !== assistant.attempt.operationId) return "INVALID_REFERENCE";
   const call = callsOf(assistant.message)[toolIndex];
   if (call?.id !== message.tool_call_id || call.function.name !== toolName) return "INVALID_REFERENCE";
   if (assistant.usedCalls[toolIndex] !== false) return "INVALID_TRANSITION";
   if (message.content !== SYNTHETIC_CONTENT[result.reason]) return "INVALID_TRANSCRIPT";
+  if (held !== undefined) return "DUPLICATE_ID";
   tables.undo.assign(assistant.usedCalls, toolIndex, true);
   return tables.appendMessage(factId, message);
 }

@@ -8,7 +8,7 @@
 import { callsOf } from "../messages.ts";
 import { type StartedTool, TOOL_RESULT } from "../named.ts";
 import type { FactCode } from "../refusal.ts";
-import type { SessionTables } from "../tables.ts";
+import { referenceFault, type SessionTables } from "../tables.ts";
 import { hasOnly, isCount, isName, isObject, isUuid, type JsonObject, keys } from "../values.ts";
 
 export function applyToolStarted(
@@ -21,10 +21,9 @@ export function applyToolStarted(
   if (typeof operation === "string") return operation;
   if (operation.kind !== "run") return "INVALID_TRANSITION";
   const { stepId, assistantEntryId, toolIndex, toolCallId, toolName, resultEntryId } = record;
-  if (!tables.isId(assistantEntryId)) return "INVALID_FACT";
-  const assistant = tables.names.get(assistantEntryId);
-  if (assistant?.kind !== "message" || assistant.attempt?.stopReason !== "toolUse")
-    return "INVALID_REFERENCE";
+  const assistant = tables.message(assistantEntryId);
+  if (assistant === undefined) return referenceFault(assistantEntryId);
+  if (assistant.attempt?.stopReason !== "toolUse") return "INVALID_REFERENCE";
   const { attempt } = assistant;
   if (attempt.operationId !== operation.operationId) return "INVALID_REFERENCE";
   if (!isCount(toolIndex) || !isName(toolCallId) || !isName(toolName)) return "INVALID_FACT";
@@ -46,7 +45,7 @@ export function applyToolStarted(
     operationId: operation.operationId,
     toolStartedId: factId,
     stepId: attempt.stepId,
-    assistantEntryId,
+    assistantEntryId: assistant.entryId,
     toolIndex,
     toolCallId,
     toolName,

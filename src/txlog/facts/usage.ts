@@ -12,8 +12,8 @@ import type { Fact } from "./envelope.ts";
 
 export function applyUsage(tables: SessionTables, fact: Fact): PlainFact | FactCode {
   if (!hasOnly(fact, FACT_KEYS)) return "INVALID_FACT";
-  const operation = tables.names.get(fact.operationId as string);
-  if (operation?.kind !== "run" && operation?.kind !== "compaction") return referenceFault(fact.operationId);
+  const operation = tables.operation(fact.operationId);
+  if (operation === undefined) return referenceFault(fact.operationId);
   const ownerFault = checkOwner(tables, operation.operationId, fact);
   if (ownerFault !== undefined) return ownerFault;
   const totals = isObject(fact.usage) ? addUsage(tables.usage, fact.usage) : undefined;
@@ -25,16 +25,14 @@ export function applyUsage(tables: SessionTables, fact: Fact): PlainFact | FactC
 function checkOwner(tables: SessionTables, operationId: string, fact: Fact): FactCode | undefined {
   const { attemptId, toolStartedId } = fact;
   if ((attemptId === undefined) === (toolStartedId === undefined)) return "INVALID_FACT";
-  const ownerId = attemptId ?? toolStartedId;
-  if (!tables.isId(ownerId)) return "INVALID_FACT";
-  const owner = tables.names.get(ownerId);
-  if (attemptId === undefined) {
-    return owner?.kind === "startedTool" && owner.run.operationId === operationId
-      ? undefined
-      : "INVALID_REFERENCE";
+  if (attemptId !== undefined) {
+    const attempt = tables.attempt(attemptId);
+    if (attempt === undefined) return referenceFault(attemptId);
+    return attempt.operationId === operationId ? undefined : "INVALID_REFERENCE";
   }
-  const isAttempt = owner?.kind === "attempt" && owner.attemptId === ownerId;
-  return isAttempt && owner.operationId === operationId ? undefined : "INVALID_REFERENCE";
+  const tool = tables.names.get(toolStartedId as string);
+  if (tool?.kind !== "startedTool") return referenceFault(toolStartedId);
+  return tool.run.operationId === operationId ? undefined : "INVALID_REFERENCE";
 }
 
 /** The totals with one more amount, or nothing if the amount is not closed and whole or a total would overflow. */
