@@ -175,6 +175,11 @@ const broken: readonly {
       "takeover/climb/ladder/rung#2:before violated single-writer stale-commit-accepted",
     ],
   },
+  ...(["while another holds it", "once it was let go"] as const).map((takesStaleOwners) => ({
+    says: `an owner that is let in ${takesStaleOwners}`,
+    subjects: [ladder({ takesStaleOwners }, owned)],
+    sees: ["takeover/climb/ladder/rung#1:before violated single-writer stale-commit-accepted"],
+  })),
   {
     says: "a run that depends on something undeclared",
     subjects: [ladder(undeclared())],

@@ -107,7 +107,7 @@ describe("a run that survived", () => {
   it.each([
     ["walk/climb/ladder", 5],
     ["crash/climb/ladder/rung#1:after+rung#1:before", 10],
-    ["takeover/climb/ladder/rung#1:before", 7],
+    ["takeover/climb/ladder/rung#1:before", 14],
     ["drives/climb/ladder", 0],
     ["backends/climb/ladder=other/rung#1:after", 0],
   ])("survives again: %s", async (id, eventCount) => {

@@ -133,13 +133,26 @@ export async function runToEnd(context: RunContext, standing: Standing): Promise
   return endOf(context, standing, life);
 }
 
-/** Waits for the end of a life whose gate is open, closes it, and judges. */
-export async function endOf(context: RunContext, standing: Standing, life: Life): Promise<LifeEnd> {
-  const ending = await endingOf(context, standing, life);
+/**
+ * Waits for the end of a life whose gate is open, closes it, and judges. `beforeClose` is called while it still holds
+ * what it claimed.
+ */
+export async function endOf(
+  context: RunContext,
+  standing: Standing,
+  life: Life,
+  beforeClose: () => Promise<void> = async () => undefined,
+): Promise<LifeEnd> {
+  const ending = await endingOf(context, standing, life, beforeClose);
   return { events: life.timeline.events, ...ending };
 }
 
-async function endingOf(context: RunContext, standing: Standing, life: Life): Promise<LifeEnding> {
+async function endingOf(
+  context: RunContext,
+  standing: Standing,
+  life: Life,
+  beforeClose: () => Promise<void>,
+): Promise<LifeEnding> {
   const { gate, incarnation } = life;
   const how = await context.watchdog.guard(
     () => gate.crossedCount,
@@ -159,6 +172,7 @@ async function endingOf(context: RunContext, standing: Standing, life: Life): Pr
     incarnation.drop();
     return { kind: "refused", error: how.error };
   }
+  await beforeClose();
   try {
     await incarnation.close();
   } catch (error) {

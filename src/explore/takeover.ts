@@ -2,14 +2,16 @@
  * Takeover: an owner stalls before a commit for longer than its claim lasts, another process takes the session over
  * and finishes the work, and then the first one wakes up and goes on where it stood.
  *
- * For each commit of the scenario. Its commit must be refused and leave nothing; it must be told, and must do nothing
+ * For each commit of the scenario, twice: the owner wakes up while the other process holds the session, and after that
+ * one has let go of it. A store that asks whether somebody else holds the session, and not whether the owner itself does,
+ * is right in one of the two cases only. Its commit must be refused and leave nothing; it must be told, and must do nothing
  * more outside. Only for subjects of the grade `multi-writer`: the others promise nothing here.
  */
 import type { Violation } from "../checkers/index.ts";
 import { type Boundary, boundaryName, type CutRef, type TimelineEvent, World } from "../faults/index.ts";
 import { VirtualClock } from "../foundation/index.ts";
 import { runIdOf } from "./crash/crash.ts";
-import { judge } from "./judgement.ts";
+import { judge, together } from "./judgement.ts";
 import type { Judgement } from "./result.ts";
 import {
   boot,
@@ -32,22 +34,58 @@ export interface TakeoverSink {
   observed?(cut: CutRef, events: readonly TimelineEvent[]): void;
 }
 
+/** When a stalled owner wakes up, as its findings say it. */
+const WAKES = ["held", "released"] as const;
+type Wake = (typeof WAKES)[number];
+
 /** Stalls the owner before each wanted commit in turn. */
 export async function exploreTakeovers(context: RunContext, sink: TakeoverSink): Promise<void> {
   for (let commitIndex = 0; ; commitIndex++) {
-    const standing = await firstStanding(context, new World(context.scenario, new VirtualClock()));
-    const owner = boot(context, standing, { open: false });
-    const boundary = await stallBefore(context, owner, commitIndex);
-    if (boundary === "stalled") {
-      sink.judged(judge(runIdOf(context, "walk", []), { kind: "stalled", events: [] }), undefined);
-    } else if (boundary !== undefined) {
-      const cut: CutRef = { label: boundary.label, occurrence: boundary.occurrence, position: "before" };
-      if (sink.wants(cut)) await takeOver(context, standing, owner, boundary, cut, sink);
+    const trials: Trial[] = [];
+    for (const wake of WAKES) {
+      const trial = await tryTakeover(context, commitIndex, wake, sink);
+      if (trial === "over") return;
+      if (trial === "stalled") {
+        sink.judged(judge(runIdOf(context, "walk", []), { kind: "stalled", events: [] }), undefined);
+        return;
+      }
+      if (trial !== undefined) trials.push(trial);
     }
+    const [first, ...more] = trials;
+    if (first === undefined) continue;
+    sink.judged(together(first.judgement, ...more.map(({ judgement }) => judgement)), first.cut);
+    const events = trials.flatMap((trial) => trial.events);
+    sink.observed?.(first.cut, events);
+  }
+}
+
+/** One takeover, judged. */
+interface Trial {
+  readonly cut: CutRef;
+  readonly judgement: Judgement;
+  readonly events: readonly TimelineEvent[];
+}
+
+/** "over": the run has no such commit. Undefined: it is not wanted. */
+async function tryTakeover(
+  context: RunContext,
+  commitIndex: number,
+  wake: Wake,
+  sink: TakeoverSink,
+): Promise<Trial | "over" | "stalled" | undefined> {
+  const standing = await firstStanding(context, new World(context.scenario, new VirtualClock()));
+  const owner = boot(context, standing, { open: false });
+  try {
+    const boundary = await stallBefore(context, owner, commitIndex);
+    if (boundary === "stalled") return boundary;
+    if (boundary === undefined) return "over";
+    const cut: CutRef = { label: boundary.label, occurrence: boundary.occurrence, position: "before" };
+    if (!sink.wants(cut)) return undefined;
+    return await takeOver(context, standing, { owner, boundary, cut, wake });
+  } finally {
     owner.gate.drop();
     owner.incarnation.drop();
     standing.disk.dispose();
-    if (boundary === undefined || boundary === "stalled") return;
   }
 }
 
@@ -67,14 +105,18 @@ async function stallBefore(
   }
 }
 
+interface Stalled {
+  readonly owner: Life;
+  readonly boundary: Boundary;
+  readonly cut: CutRef;
+  readonly wake: Wake;
+}
+
 async function takeOver(
   context: RunContext,
   standing: Standing,
-  owner: Life,
-  boundary: Boundary,
-  cut: CutRef,
-  sink: TakeoverSink,
-): Promise<void> {
+  { owner, boundary, cut, wake }: Stalled,
+): Promise<Trial> {
   const id = runIdOf(context, "takeover", [cut]);
   const { world } = standing;
   const atMs = world.clock.now();
@@ -86,15 +128,37 @@ async function takeOver(
     downtimes: [{ atMs, durationMs: DOWNTIME_MS }],
   };
   const ownersEvents = [...owner.timeline.events];
-  const end = await endOf(context, next, boot(context, next, { open: true }));
+  let woken: Woken | undefined;
+  const wakeUp = async () => {
+    woken = await wakeOwner(context, next, owner);
+  };
+  const life = boot(context, next, { open: true });
+  const end = await (wake === "held" ? endOf(context, next, life, wakeUp) : endOf(context, next, life));
+  if (wake === "released" && end.kind === "settled") await wakeUp();
   const judgement = judge(id, end);
-  if (end.kind !== "settled") {
-    sink.judged(judgement, cut);
-    sink.observed?.(cut, [...ownersEvents, ...end.events]);
-    return;
-  }
+  const events = [...ownersEvents, ...end.events, ...owner.timeline.events.slice(ownersEvents.length)];
+  if (woken === undefined) return { cut, judgement, events };
+  const where = `woke up before ${boundaryName(boundary)} after another process had taken the session over${wake === "held" ? " and held it" : " and let go of it"}`;
+  const broken = brokenBy(woken).map(({ signature, message }) => ({
+    checker: "single-writer",
+    signature,
+    message: `an owner that ${where} ${message}`,
+  }));
+  const stalled = { signature: "stalled", message: "the stale owner neither failed nor finished" };
+  const doubt = woken.owned === "stalled" ? { inconclusive: stalled } : {};
+  return { cut, judgement: together(judgement, { violations: broken, ...doubt }), events };
+}
 
-  const rowCount = world.rows.length;
+/** What an owner did that woke up late. */
+interface Woken {
+  readonly owned: "went on" | "was told" | "stalled";
+  readonly isChanged: boolean;
+  readonly isOutside: boolean;
+}
+
+async function wakeOwner(context: RunContext, standing: Standing, owner: Life): Promise<Woken> {
+  const before = await exactOf(context, standing);
+  const rowCount = standing.world.rows.length;
   owner.gate.open();
   const owned = await context.watchdog.guard(
     () => owner.gate.crossedCount,
@@ -103,23 +167,21 @@ async function takeOver(
       () => "was told" as const,
     ),
   );
-  const after = await viewOf(context, next).catch((error: unknown) => ({ exact: `unreadable: ${error}` }));
-  const where = `woke up before ${boundaryName(boundary)} after another process had taken the session over`;
-  const broken: Violation[] = [];
-  const breaks = (signature: string, message: string) => {
-    broken.push({ checker: "single-writer", signature, message: `an owner that ${where} ${message}` });
-  };
-  if (after.exact !== end.view.exact) breaks("stale-commit-accepted", "changed what is durable");
-  if (owned === "went on") breaks("stale-owner-not-told", "was not refused");
-  if (world.rows.length > rowCount) breaks("stale-owner-acted", "started a new effect");
-  const stalled = { signature: "stalled", message: "the stale owner neither failed nor finished" };
-  sink.judged(
-    {
-      id,
-      violations: [...judgement.violations, ...broken],
-      ...(owned === "stalled" ? { inconclusive: stalled } : {}),
-    },
-    cut,
+  const isChanged = (await exactOf(context, standing)) !== before;
+  return { owned, isChanged, isOutside: standing.world.rows.length > rowCount };
+}
+
+async function exactOf(context: RunContext, standing: Standing): Promise<string> {
+  return viewOf(context, standing).then(
+    ({ exact }) => exact,
+    (error: unknown) => `unreadable: ${error}`,
   );
-  sink.observed?.(cut, [...ownersEvents, ...end.events, ...owner.timeline.events.slice(ownersEvents.length)]);
+}
+
+function brokenBy({ owned, isChanged, isOutside }: Woken): Pick<Violation, "signature" | "message">[] {
+  const broken: Pick<Violation, "signature" | "message">[] = [];
+  if (isChanged) broken.push({ signature: "stale-commit-accepted", message: "changed what is durable" });
+  if (owned === "went on") broken.push({ signature: "stale-owner-not-told", message: "was not refused" });
+  if (isOutside) broken.push({ signature: "stale-owner-acted", message: "started a new effect" });
+  return broken;
 }

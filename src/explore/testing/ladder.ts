@@ -37,13 +37,15 @@ export interface Flaws {
   readonly expect?: Subject["expect"];
   readonly judge?: () => CheckerRun<RunEnd>;
   /** Whether an owner may write after another one has booted. */
-  readonly takesStaleOwners?: true;
+  readonly takesStaleOwners?: true | "while another holds it" | "once it was let go";
 }
 
 class LadderDisk implements Disk {
   readonly rungs: string[];
   /** The life that booted last. */
   owner: Boot | undefined;
+  /** Whether the owner was closed. */
+  isReleased = false;
 
   constructor(rungs: readonly string[]) {
     this.rungs = [...rungs];
@@ -99,7 +101,12 @@ export function silentJudge(): CheckerRun<RunEnd> {
 function climb(boot: Boot, flaws: Flaws): Incarnation {
   const disk = boot.disk as LadderDisk;
   disk.owner = boot;
-  return { life: life(boot, disk, flaws), drop: () => undefined, close: flaws.close ?? (async () => {}) };
+  disk.isReleased = false;
+  const close = async () => {
+    disk.isReleased = true;
+    await flaws.close?.();
+  };
+  return { life: life(boot, disk, flaws), drop: () => undefined, close };
 }
 
 async function life(boot: Boot, disk: LadderDisk, flaws: Flaws): Promise<void> {
@@ -109,9 +116,15 @@ async function life(boot: Boot, disk: LadderDisk, flaws: Flaws): Promise<void> {
     await flaws.beforeRung?.(boot, rung);
     const { text = "" } = await world.request({ gate, timeline }, rung % RUNG_COUNT, 1);
     await gate.pass("commit", "rung", (boundary) => {
-      if (disk.owner !== boot && !flaws.takesStaleOwners) throw new Error("the ladder has another owner");
+      if (disk.owner !== boot && !takesStaleOwner(disk, flaws))
+        throw new Error("the ladder has another owner");
       disk.rungs.push(word(boot, rung, text));
       timeline.push({ kind: "commit", boundary, payload: undefined });
     });
   }
+}
+
+function takesStaleOwner({ isReleased }: LadderDisk, { takesStaleOwners }: Flaws): boolean {
+  if (typeof takesStaleOwners !== "string") return takesStaleOwners === true;
+  return isReleased === (takesStaleOwners === "once it was let go");
 }
