@@ -14,5 +14,15 @@ async function load() {
   return import(sources.href);
 }
 
+// A reader that has seen enough (`| head`) is no failure. A report that nobody can be given is one, and not a verdict.
+process.stderr.on("error", () => undefined);
+process.stdout.on("error", (error) => {
+  if (error.code === "EPIPE") return;
+  process.stderr.write(`crashproof itself failed: the report could not be written: ${error.message}\n`);
+  process.once("exit", () => {
+    process.exitCode = 4;
+  });
+});
+
 const { main } = await load();
 process.exitCode = await main(process.argv.slice(2));

@@ -1,7 +1,7 @@
 /**
  * One exploration from the command line: scratch folder, progress on stderr, report on stdout, JSON on disk, exit code.
  */
-import { renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { accessSync, constants, realpathSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { type ExploreHost, type ExplorePlan, explore } from "../explore/index.ts";
 import { RealClock } from "../foundation/index.ts";
@@ -57,25 +57,46 @@ export async function withKillPool<T>(
   }
 }
 
-/** Replaces a file whole: no reader ever sees half a result. */
+/**
+ * Replaces a file whole: no reader ever sees half a result. A device or a pipe is written to, never replaced, and a
+ * link stays: what it names is what is replaced.
+ */
 export function writeWhole(file: string, text: string): void {
-  const temporary = join(dirname(file), `.${basename(file)}.${process.pid}.tmp`);
+  let temporary: string | undefined;
   try {
+    const target = targetOf(file);
+    if (!target.isReplaceable) {
+      writeFileSync(file, text);
+      return;
+    }
+    temporary = join(dirname(target.path), `.${basename(target.path)}.${process.pid}.tmp`);
     writeFileSync(temporary, text);
-    renameSync(temporary, file);
+    renameSync(temporary, target.path);
   } catch (error) {
-    rmSync(temporary, { force: true });
+    if (temporary !== undefined) rmSync(temporary, { force: true });
     throw unwritable(file, error);
   }
 }
 
+/** What stands at a path, links followed: a file or nothing may be replaced; a device, a pipe or a socket must not. */
+function targetOf(file: string): { readonly path: string; readonly isReplaceable: boolean } {
+  const found = statSync(file, { throwIfNoEntry: false });
+  if (found === undefined) return { path: file, isReplaceable: true };
+  return { path: realpathSync(file), isReplaceable: found.isFile() };
+}
+
 /** Finds out before an exploration of a minute that its result can be kept. */
 function assertWritable(file: string): void {
-  const probe = join(dirname(file), `.${basename(file)}.${process.pid}.probe`);
   try {
-    if (file === "" || statSync(file, { throwIfNoEntry: false })?.isDirectory() === true) {
+    const found = file === "" ? undefined : statSync(file, { throwIfNoEntry: false });
+    if (file === "" || found?.isDirectory() === true) {
       throw new Error("expected the path of a file, not of a folder");
     }
+    // A file that its owner made read-only is to be kept, though its folder would let it be replaced.
+    if (found !== undefined) accessSync(file, constants.W_OK);
+    const { path, isReplaceable } = targetOf(file);
+    if (!isReplaceable) return;
+    const probe = join(dirname(path), `.${basename(path)}.${process.pid}.probe`);
     writeFileSync(probe, "", { flag: "wx" });
     rmSync(probe);
   } catch (error) {

@@ -1,5 +1,13 @@
 /** Wrong usage ends with 2 before anything is explored, says what was expected, and has a documented code. */
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  lstatSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -49,6 +57,31 @@ const wrong: readonly (readonly [line: string, code: UsageCode, says: string])[]
   ["inspect %/none", "UNREADABLE_FILE", "ENOENT"],
   ["inspect %/session.jsonl", "UNKNOWN_FORMAT", "JSONL session of format 4"],
 ];
+
+describe("the output of --json", () => {
+  const line = ["crash-points", "one-turn", "--subject", "memory", "--quiet", "--json"];
+
+  it("replaces what a link names, and leaves the link", async () => {
+    const [target, link] = [join(folder, "target.json"), join(folder, "link.json")];
+    writeFileSync(target, "old");
+    symlinkSync(target, link);
+    expect((await crashproof(...line, link)).code).toBe(EXIT.survived);
+    expect(lstatSync(link).isSymbolicLink()).toBe(true);
+    expect(readFileSync(target, "utf8")).toContain("crashproof-result/1");
+    rmSync(link);
+    rmSync(target);
+  });
+
+  it("goes into a device, and never takes its place", async () => {
+    // A link of the test's own, so that a defect costs it and no device of the machine.
+    const device = join(folder, "device");
+    symlinkSync("/dev/null", device);
+    expect((await crashproof(...line, device)).code).toBe(EXIT.survived);
+    expect(lstatSync("/dev/null").isCharacterDevice()).toBe(true);
+    expect(lstatSync(device).isSymbolicLink()).toBe(true);
+    rmSync(device);
+  });
+});
 
 describe("a wrong command line", () => {
   it.each(wrong)("ends with 2, its code and a hint: %s", async (line, code, says) => {
