@@ -171,6 +171,8 @@ describe("the exit code", () => {
   const green = {
     totals: { runs: 2, survived: 2, violated: 0, inconclusive: 0 },
     coverage: { boundaries: { covered: 2, total: 2 }, rows: { covered: 0, total: 0, missing: [] } },
+    groups: [{ ...GROUP, runs: 2, survived: 2 }],
+    checkersOff: [],
   };
   it.each([
     ["0 when everything survived and was covered", {}, 0],
@@ -186,6 +188,8 @@ describe("the exit code", () => {
       { coverage: { ...green.coverage, boundaries: { covered: 1, total: 2 } } },
       3,
     ],
+    ["3 when a checker was off", { checkersOff: ["recovery"] }, 3],
+    ["3 when nothing was run in one of the groups", { groups: [GROUP] }, 3],
     ["3 when nothing was run", { totals: { runs: 0, survived: 0, violated: 0, inconclusive: 0 } }, 3],
   ])("is %s", (_, changed, code) => {
     expect(exitCodeOf({ ...green, ...changed })).toBe(code);
@@ -206,6 +210,17 @@ describe("the exit code", () => {
     expect(err).toMatch(/^crashproof itself failed: TypeError: no terminal\n +at /);
   });
 });
+
+const GROUP = {
+  kind: "crash",
+  scenario: "s",
+  subject: "m",
+  runs: 0,
+  survived: 0,
+  violated: 0,
+  inconclusive: 0,
+  perSecond: 0,
+} as const;
 
 function readPackage(): { version: string } {
   return JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as { version: string };

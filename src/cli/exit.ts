@@ -3,7 +3,7 @@
  *
  * 0 all survived · 1 a promise was broken · 2 wrong usage or unreadable input · 3 inconclusive · 4 crashproof failed.
  */
-import { type ExploreResult, overallVerdict } from "../explore/index.ts";
+import { type Decisive, overallVerdict } from "../explore/index.ts";
 
 export const EXIT = { survived: 0, violated: 1, usage: 2, inconclusive: 3, failed: 4 } as const;
 
@@ -33,6 +33,6 @@ export type UsageCode =
   | "UNKNOWN_FORMAT";
 
 /** The exit code of a result. */
-export function exitCodeOf(result: Pick<ExploreResult, "totals" | "coverage">): ExitCode {
+export function exitCodeOf(result: Decisive): ExitCode {
   return EXIT[overallVerdict(result)];
 }

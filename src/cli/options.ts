@@ -56,7 +56,7 @@ export function withCutOptions(command: Command): Command {
 /** The scenarios of the given names; all of them if none is given. */
 export function scenariosOf(names: readonly string[]): readonly Scenario[] {
   if (names.length === 0) return SCENARIOS;
-  return names.map((name) => {
+  return unique(names).map((name) => {
     const scenario = scenarioByName(name);
     if (scenario === undefined) {
       throw new UsageError(
@@ -75,7 +75,7 @@ export function scenariosOf(names: readonly string[]): readonly Scenario[] {
 /** The subjects of the given ids; the built-in ones if none is given. */
 export function subjectsOf(ids: readonly string[]): readonly Subject[] {
   if (ids.length === 0) return allSubjects();
-  return ids.map((id) => {
+  return unique(ids).map((id) => {
     const subject = subjectById(id);
     if (subject === undefined) {
       throw new UsageError(
@@ -105,7 +105,7 @@ export function checkersOf(names: readonly string[]): readonly string[] {
       );
     }
   }
-  return names;
+  return unique(names);
 }
 
 /** Checks boundaries to leave out: labels that the subjects or the world know, with or without an occurrence. */
@@ -141,6 +141,11 @@ export function wholeNumber(option: string, least: number): (text: string) => nu
 
 function collect(value: string, before: readonly string[]): readonly string[] {
   return [...before, value];
+}
+
+/** A name that is given twice is looked at once: counted twice it would look like more. */
+function unique(names: readonly string[]): readonly string[] {
+  return [...new Set(names)];
 }
 
 function unknown(what: string, name: string, known: readonly string[]): string {

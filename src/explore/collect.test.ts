@@ -21,6 +21,7 @@ const head = {
   elapsedMs: 1500,
   kills: undefined,
   skipped: [{ scenario: "s", subject: "m", reason: "why" }],
+  checkersOff: ["a"],
 };
 
 function tally(kind: GroupTally["kind"] = "crash", checkersOff: readonly string[] = []): GroupTally {

@@ -104,7 +104,7 @@ export class GroupTally {
 /** Puts groups together. `rowsExpected` names the rows of each subject of the plan. */
 export function collect(
   groups: readonly GroupTally[],
-  head: Pick<ExploreResult, "version" | "seed" | "command" | "elapsedMs" | "skipped"> & {
+  head: Pick<ExploreResult, "version" | "seed" | "command" | "elapsedMs" | "skipped" | "checkersOff"> & {
     readonly kills: Kills | undefined;
   },
   rowsExpected: ReadonlyMap<string, readonly string[]>,
@@ -112,7 +112,7 @@ export function collect(
   const results = groups.map((group) => group.result);
   const sum = (key: "runs" | "survived" | "violated" | "inconclusive") =>
     results.reduce((total, group) => total + group[key], 0);
-  const { version, seed, command, elapsedMs, skipped, kills } = head;
+  const { version, seed, command, elapsedMs, skipped, checkersOff, kills } = head;
   return {
     schema: RESULT_SCHEMA,
     version,
@@ -134,6 +134,7 @@ export function collect(
     },
     ...(kills === undefined ? {} : { kills }),
     skipped,
+    checkersOff,
     groups: results,
     failures: groups.flatMap((group) => group.failures),
   };

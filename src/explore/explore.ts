@@ -66,11 +66,12 @@ export async function explore(plan: ExplorePlan, host: ExploreHost): Promise<Exp
   } finally {
     watchdog.stop();
   }
-  const { version, seed, command } = plan;
+  const { version, seed, command, checkersOff } = plan;
   const rows = new Map(plan.subjects.map((subject) => [subject.id, subject.rows]));
   const kills = toKill.length === 0 ? undefined : host.killPool?.counts;
   const elapsedMs = host.clock.now() - startMs;
-  return collect(groups, { version, seed, command, elapsedMs, kills, skipped: skippedBy(plan) }, rows);
+  const head = { version, seed, command, elapsedMs, kills, skipped: skippedBy(plan), checkersOff };
+  return collect(groups, head, rows);
 }
 
 /** What a subject cannot run is said, not left out in silence. */

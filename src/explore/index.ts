@@ -6,6 +6,7 @@ export { exploreKills, type KillTarget } from "./kill/kill.ts";
 export { type ReproParts, type ReproResult, repro } from "./repro.ts";
 export {
   type Coverage,
+  type Decisive,
   type ExploreResult,
   type Failure,
   type GroupKind,

@@ -26,6 +26,8 @@ export interface ExploreResult {
   readonly kills?: Kills;
   /** What was not run, and why it cannot be. */
   readonly skipped: readonly Skipped[];
+  /** Checkers that were switched off: what they promise was not looked at. */
+  readonly checkersOff: readonly string[];
   readonly groups: readonly GroupResult[];
   readonly failures: readonly Failure[];
 }
@@ -95,11 +97,18 @@ export function verdictOf({ violations, inconclusive }: Judgement): Verdict {
   return inconclusive === undefined ? "survived" : "inconclusive";
 }
 
-/** The verdict of a whole result. What was not covered is a doubt, and so is nothing at all. */
-export function overallVerdict({ totals, coverage }: Pick<ExploreResult, "totals" | "coverage">): Verdict {
+/** The parts of a result that decide its verdict. */
+export type Decisive = Pick<ExploreResult, "totals" | "coverage" | "groups" | "checkersOff">;
+
+/**
+ * The verdict of a whole result. What was not covered is a doubt, and so is nothing at all, a group in which nothing
+ * was run, and a judge who was sent away.
+ */
+export function overallVerdict({ totals, coverage, groups, checkersOff }: Decisive): Verdict {
   if (totals.violated > 0) return "violated";
   const { covered, total } = coverage.boundaries;
-  return totals.inconclusive > 0 || covered < total || totals.runs === 0 ? "inconclusive" : "survived";
+  const isCovered = covered === total && totals.runs > 0 && groups.every(({ runs }) => runs > 0);
+  return totals.inconclusive === 0 && isCovered && checkersOff.length === 0 ? "survived" : "inconclusive";
 }
 
 /** The failures of a judgement, for the result. */

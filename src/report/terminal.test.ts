@@ -30,6 +30,7 @@ describe("the terminal report", () => {
         "violated: 100 survived, 4 violated, 1 inconclusive, of 105 runs",
         "boundaries 50 of 51 (98.0 %)",
         "rows of the specification cut before and after: 30 of 44",
+        "not looked at: backends-agree",
         "real processes killed: 2, which left 51 sessions",
         "seed 1, 2.3 s",
       ].join("\n"),
@@ -42,6 +43,12 @@ describe("the terminal report", () => {
     expect(plain({ ...GREEN, totals: doubtful })).toContain("\ninconclusive: 1 survived");
     const nothing = { runs: 0, survived: 0, violated: 0, inconclusive: 0 };
     expect(plain({ ...GREEN, totals: nothing })).toContain("\ninconclusive: 0 survived");
+  });
+
+  it("does not call a result green for which a checker was switched off, and names it", () => {
+    const text = plain({ ...GREEN, checkersOff: ["recovery", "determinism"] });
+    expect(text).toContain("\ninconclusive: 105 survived");
+    expect(text).toContain("\nnot looked at: recovery, determinism\n");
   });
 
   it("does not call a result green of which boundaries are uncovered", () => {

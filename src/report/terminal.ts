@@ -3,7 +3,13 @@
  * A function of the result; colours only where the terminal has them.
  */
 import pc from "picocolors";
-import { type ExploreResult, type Failure, type GroupResult, overallVerdict } from "../explore/index.ts";
+import {
+  type Decisive,
+  type ExploreResult,
+  type Failure,
+  type GroupResult,
+  overallVerdict,
+} from "../explore/index.ts";
 
 /** More failures of one signature than these are counted, not printed. */
 const FAILURES_PER_SIGNATURE_MAX = 3;
@@ -49,13 +55,15 @@ function table(groups: readonly GroupResult[]): string[] {
   ];
 }
 
-function summary({ totals, coverage, kills, elapsedMs, seed }: ExploreResult): string[] {
+function summary(result: ExploreResult): string[] {
+  const { totals, coverage, checkersOff, kills, elapsedMs, seed } = result;
   const { boundaries, rows } = coverage;
   const cover = `boundaries ${boundaries.covered} of ${boundaries.total} (${percentOf(boundaries)} %)`;
   return [
-    `${verdictWord({ totals, coverage })}: ${totals.survived} survived, ${totals.violated} violated, ${totals.inconclusive} inconclusive, of ${totals.runs} runs`,
+    `${verdictWord(result)}: ${totals.survived} survived, ${totals.violated} violated, ${totals.inconclusive} inconclusive, of ${totals.runs} runs`,
     boundaries.covered === boundaries.total ? cover : pc.yellow(cover),
     `rows of the specification cut before and after: ${rows.covered} of ${rows.total}`,
+    ...(checkersOff.length === 0 ? [] : [pc.yellow(`not looked at: ${checkersOff.join(", ")}`)]),
     ...(kills === undefined
       ? []
       : [`real processes killed: ${kills.kills}, which left ${kills.states} sessions`]),
@@ -68,7 +76,7 @@ function percentOf({ covered, total }: ExploreResult["coverage"]["boundaries"]):
   return (total === 0 ? 0 : Math.floor((1000 * covered) / total) / 10).toFixed(1);
 }
 
-function verdictWord(result: Pick<ExploreResult, "totals" | "coverage">): string {
+function verdictWord(result: Decisive): string {
   const verdict = overallVerdict(result);
   return COLOURS[verdict](pc.bold(verdict));
 }

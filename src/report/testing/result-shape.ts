@@ -14,6 +14,7 @@ export const RESULT_SHAPE = {
   },
   kills: { states: "number", kills: "number" },
   skipped: [{ scenario: "string", subject: "string", reason: "string" }],
+  checkersOff: ["string"],
   groups: [
     {
       kind: "string",

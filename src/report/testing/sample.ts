@@ -36,6 +36,7 @@ export const SAMPLE: ExploreResult = {
   skipped: [
     { scenario: "terminating-tool", subject: "txlog", reason: "a tool cannot end a run in this system" },
   ],
+  checkersOff: ["backends-agree"],
   coverage: {
     boundaries: { covered: 50, total: 51 },
     rows: { covered: 30, total: 44, missing: ["jsonl:abort"] },
@@ -67,6 +68,7 @@ export const GREEN: ExploreResult = {
   totals: { runs: 105, survived: 105, violated: 0, inconclusive: 0 },
   coverage: { ...SAMPLE.coverage, boundaries: { covered: 51, total: 51 } },
   skipped: [],
+  checkersOff: [],
   groups: [group({})],
   failures: [],
 };
