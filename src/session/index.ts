@@ -47,6 +47,17 @@ export {
   type RewriteRules,
   SessionNotIdle,
 } from "./rewrite.ts";
+export {
+  type EntrySearchHit,
+  SearchClosed,
+  SearchIndexFault,
+  type SearchQuery,
+  type SessionSearchHit,
+  type SessionSearchService,
+  type SyncFailure,
+  type SyncReport,
+} from "./search/contract.ts";
+export { createSqliteSearchService, type SearchServiceOptions } from "./search/service.ts";
 export { Session, type SessionCodecOptions, type SessionOptions } from "./session.ts";
 export { type BranchQuery, type EntryQuery, LaneView, type SessionTree } from "./tree.ts";
 export { IdleLaneWriter, LaneOccupied, placed, type TreeWriter } from "./tree-writer.ts";

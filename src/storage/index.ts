@@ -45,7 +45,7 @@ export { JsonlStorage, type JsonlStorageOptions } from "./jsonl/storage.ts";
 export { MemoryDisk } from "./memory/disk.ts";
 export { MemoryStorage, type MemoryStorageOptions } from "./memory/storage.ts";
 export { checkContents } from "./placement.ts";
-export type { Connect, SqliteSource } from "./sqlite/connection.ts";
+export { type Connect, Connection as SqliteConnection, type SqliteSource } from "./sqlite/connection.ts";
 export { dumpSqlite, readSqlite, type SqliteReading } from "./sqlite/dump.ts";
 export {
   createSqliteFile,
