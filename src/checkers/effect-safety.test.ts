@@ -1,5 +1,6 @@
 /** Wrong histories that effect safety must catch, and right ones that it must pass. */
 import { describe, expect, it } from "vitest";
+import type { Scenario } from "../faults/index.ts";
 import { History, twoTools } from "./testing/history.ts";
 import { judged, SCENARIO, signatures } from "./testing/judging.ts";
 
@@ -125,6 +126,11 @@ const wrong: Record<string, readonly [string, () => History]> = {
     "result without an execution",
     () => planned().toolIntent(0, "safe").execute("call_1", "read").crash().toolSettle(0),
   ],
+  "a result other than what the tool answered": [
+    "result other than the answer",
+    () =>
+      planned().toolIntent(0, "safe").execute("call_1", "read").result("tool.settle", 0, { text: "another" }),
+  ],
   "a call after a durable cancellation": [
     "tool call after a cancellation",
     () => planned().toolIntent(0, "safe").abort().execute("call_1", "read"),
@@ -163,5 +169,22 @@ describe("effect safety", () => {
 
   it.each(Object.entries(right))("passes %s", (_, build) => {
     expect(judged(build(), "effect-safety", SCENARIO)).toEqual([]);
+  });
+});
+
+describe("a response", () => {
+  const answering = (text: string): Scenario => ({
+    ...SCENARIO,
+    turns: [[{ text, stopReason: "stop", usage: { input: 1, output: 1 } }]],
+  });
+  const finished = () => pending().request(0).settleFinish();
+
+  it("is what the model answered", () => {
+    expect(signatures(finished(), "effect-safety", answering("done"))).toEqual([]);
+  });
+
+  it("other than the answer is seen", () => {
+    const found = signatures(finished(), "effect-safety", answering("something else"));
+    expect(found).toEqual(["response other than the answer"]);
   });
 });

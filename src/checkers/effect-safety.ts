@@ -14,13 +14,15 @@
  * 6. Nothing starts while a cancellation is durable.
  * And at the moment at which an effect is settled:
  * 7. A response that is no error follows a request, and a result that is no error an execution, of the same life.
+ * 8. Their content is what the world answered. A runtime that loses answers loses them with and without a crash, so no
+ *    comparison of two of its runs can tell.
  *
  * Does not check: that an intent is followed by its effect (a crash may fall between), whether a tool that calls itself
  * `safe` is (`replay-check` measures that), and hooks, which are idempotent by contract.
  */
 
 import type { BillRow, EffectRow, Scenario } from "../faults/index.ts";
-import { canonicalJson } from "../foundation/index.ts";
+import { canonicalJson, jsonEquals } from "../foundation/index.ts";
 import type { EntryDraft, OperationState, ToolCall, ToolCallContent } from "../model/index.ts";
 import type { HarnessCheck, HarnessCheckRun, ObservedCommit, OtherEvent, Report } from "./harness-check.ts";
 import { assistantIn, callsIn, decisionOf, toolResultIn } from "./rows/site.ts";
@@ -39,12 +41,15 @@ class EffectSafetyRun implements HarnessCheckRun {
   readonly #scenario: Scenario;
   /** Requests by intent, and by step. */
   readonly #requests: Map<string, number>;
+  /** What the world answered, by intent of a request or reserved result id. */
+  readonly #answers: Map<string, Answer>;
   /** Executions by reserved result id: over all lives, and in which life the last one was. */
   readonly #executions: Map<string, { readonly count: number; readonly life: number }>;
 
   constructor(scenario: Scenario, from?: EffectSafetyRun) {
     this.#scenario = scenario;
     this.#requests = new Map(from === undefined ? [] : from.#requests);
+    this.#answers = new Map(from === undefined ? [] : from.#answers);
     this.#executions = new Map(from === undefined ? [] : from.#executions);
   }
 
@@ -76,6 +81,7 @@ class EffectSafetyRun implements HarnessCheckRun {
     }
     const count = (this.#requests.get(intent.id) ?? 0) + 1;
     this.#requests.set(intent.id, count);
+    this.#answers.set(intent.id, responseTo(row, this.#scenario));
     if (model.isFromEarlierLife(intent.lifeId)) {
       report("request under a lost intent", `${what} was sent under an intent of an earlier life`);
     } else if (count > 1) {
@@ -117,6 +123,7 @@ class EffectSafetyRun implements HarnessCheckRun {
     }
     if (call.isCancelled)
       report("tool call after a cancellation", `${what} ran after a durable cancellation`);
+    this.#answers.set(call.call.resultEntryId, resultOf(row, this.#scenario));
     const earlier = this.#executions.get(call.call.resultEntryId);
     this.#executions.set(call.call.resultEntryId, { count: (earlier?.count ?? 0) + 1, life: model.life });
     if (earlier === undefined) {
@@ -142,6 +149,7 @@ class EffectSafetyRun implements HarnessCheckRun {
         `response ${entry.id} is settled as ${stopReason}, and was never asked for`,
       );
     }
+    if (isAnswer) this.#checkContent("response", entry.id, assistantIn(entry)?.content, report);
     const result = toolResultIn(entry);
     if (result === undefined || result.isError) return;
     if (this.#executions.get(entry.id)?.life !== model.life) {
@@ -150,6 +158,17 @@ class EffectSafetyRun implements HarnessCheckRun {
         `result ${entry.id} of ${result.toolName} is settled as real, and the call did not run in this life`,
       );
     }
+    this.#checkContent("result", entry.id, result.content, report);
+  }
+
+  #checkContent(what: string, id: string, content: unknown, report: Report): void {
+    const answer = this.#answers.get(id);
+    if (answer === undefined || jsonEquals(content, answer)) return;
+    const said = answer === "error" ? "an error" : cutOff(JSON.stringify(answer));
+    report(
+      `${what} other than the answer`,
+      `${what} ${id} is settled as ${cutOff(JSON.stringify(content))}; the answer was ${said}`,
+    );
   }
 
   #isNever(call: ToolCall, tool: string): boolean {
@@ -175,6 +194,38 @@ class EffectSafetyRun implements HarnessCheckRun {
     });
   }
 }
+
+/** The content of a message, as the world's script says it; undefined where it has no such turn or tool. */
+type Answer = readonly object[] | "error" | undefined;
+
+function responseTo({ turn, ask }: BillRow, { turns }: Scenario): Answer {
+  const replies = turns[turn];
+  const reply = replies?.[Math.min(ask, replies.length) - 1];
+  if (reply === undefined) return undefined;
+  const calls = (reply.toolCalls ?? []).map((call) => ({ type: "toolCall", ...call }));
+  return reply.text === undefined ? calls : [{ type: "text", text: reply.text }, ...calls];
+}
+
+function resultOf({ tool, argumentsText }: EffectRow, { tools }: Scenario): Answer {
+  const does = tools.find(({ name }) => name === tool)?.does;
+  switch (does?.kind) {
+    case "answers":
+      return [{ type: "text", text: does.text.replaceAll("{arguments}", () => argumentsText) }];
+    case "answersBytes":
+      return [{ type: "text", text: "x".repeat(does.byteCount) }];
+    case "throws":
+      return "error";
+    case undefined:
+      return undefined;
+  }
+}
+
+function cutOff(text: string | undefined): string {
+  return text === undefined || text.length <= TEXT_MAX ? String(text) : `${text.slice(0, TEXT_MAX)}…`;
+}
+
+/** The most of a content that a message shows. */
+const TEXT_MAX = 200;
 
 /** A durable permission to send one request. */
 interface RequestIntent {
