@@ -3,7 +3,7 @@
  *
  * Exit code 1 says that the file is damaged: it was read, and is refused.
  */
-import { readFileSync } from "node:fs";
+import { readFileSync, statSync } from "node:fs";
 import type { Command } from "commander";
 import { txlogReport } from "../report/index.ts";
 import { inspectTxlog } from "../txlog/index.ts";
@@ -33,6 +33,8 @@ export function inspect(program: Command, streams: Streams, end: (code: ExitCode
 function bytesOf(file: string): Uint8Array {
   let bytes: Buffer;
   try {
+    // A device may have no end. A pipe has one, and is how a shell hands in the output of another program.
+    if (statSync(file).isCharacterDevice()) throw new Error("a device is no session file");
     bytes = readFileSync(file);
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
@@ -53,5 +55,7 @@ function otherFormatOf(bytes: Buffer): string | undefined {
   if (bytes.subarray(0, 16).toString("latin1") === "SQLite format 3\u0000") return "a SQLite database";
   if (/^\s*\{"v":4,"kind":"header"/.test(bytes.subarray(0, 64).toString("latin1")))
     return "a JSONL session of format 4";
+  if (/^\s*\{"type":"session"/.test(bytes.subarray(0, 64).toString("latin1")))
+    return "a JSONL session of format 3";
   return undefined;
 }

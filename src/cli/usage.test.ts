@@ -18,6 +18,7 @@ let folder: string;
 beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), "crashproof-usage-"));
   writeFileSync(join(folder, "file"), "");
+  writeFileSync(join(folder, "legacy.jsonl"), '{"type":"session","version":3,"id":"s"}\n');
   writeFileSync(join(folder, "session.jsonl"), '{"v":4,"kind":"header"}\n');
 });
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -56,6 +57,8 @@ const wrong: readonly (readonly [line: string, code: UsageCode, says: string])[]
   ["run --json %/none/r.json", "UNWRITABLE_OUTPUT", "ENOENT"],
   ["inspect %/none", "UNREADABLE_FILE", "ENOENT"],
   ["inspect %/session.jsonl", "UNKNOWN_FORMAT", "JSONL session of format 4"],
+  ["inspect %/legacy.jsonl", "UNKNOWN_FORMAT", "JSONL session of format 3"],
+  ["inspect /dev/zero", "UNREADABLE_FILE", "a device is no session file"],
 ];
 
 describe("the output of --json", () => {
