@@ -12,40 +12,72 @@
  * Not compared: what opaque values hold under the names of times (`timestamp`, …) is shifted like a time; shifting is
  * one-to-one, so only a downtime can hide there.
  *
- * It runs once per crash state, so a row's text is made once and kept for as long as the store keeps the row.
+ * Both are asked for once per kind of outcome and not once per crash state, because equal views are recognised without
+ * their texts. A row's text is made once and kept for as long as the store keeps the row.
  */
 import { VIRTUAL_EPOCH_MS } from "../foundation/index.ts";
 import type { SessionDump } from "../storage/index.ts";
 import type { View, ViewReading } from "./contract.ts";
 
-/** Reads a dump; see the header. */
+/** Reads a dump; see the header. The rows of the dump must not change any more. */
 export function viewOf(dump: SessionDump, reading: ViewReading): View {
-  const exact = new Texts();
-  const canonical = new Namer(reading);
-  const write = (literal: string) => {
-    exact.add(literal);
-    canonical.literal(literal);
-  };
-  const rows = (items: readonly (object & { readonly seq: number })[]) => {
+  return new DumpView(dump, reading);
+}
+
+/** What a view was read from; undefined for a view that did not come from `viewOf`. */
+export function sourceOf(
+  view: View,
+): { readonly dump: SessionDump; readonly reading: ViewReading } | undefined {
+  return view instanceof DumpView ? view : undefined;
+}
+
+/**
+ * A view whose texts are written when they are first asked for: most views are found to be equal to one that is known
+ * already (`same-view.ts`), and nobody reads them.
+ */
+class DumpView implements View {
+  readonly dump: SessionDump;
+  readonly reading: ViewReading;
+  #exact: string | undefined;
+  #canonical: string | undefined;
+
+  constructor(dump: SessionDump, reading: ViewReading) {
+    this.dump = dump;
+    this.reading = reading;
+  }
+
+  get exact(): string {
+    this.#exact ??= exactContents(this.dump).join(fragmentOf(this.dump.metadata).exact);
+    return this.#exact;
+  }
+
+  get canonical(): string {
+    this.#canonical ??= canonicalText(this.dump, this.reading);
+    return this.#canonical;
+  }
+}
+
+function canonicalText(
+  { entries, metadata, registers, stats, usage }: SessionDump,
+  reading: ViewReading,
+): string {
+  const namer = new Namer(reading);
+  const rows = (items: readonly object[]) => {
     items.forEach((item, index) => {
-      if (index > 0) write(",");
-      const fragment = fragmentOf(item);
-      exact.add(fragment.exact);
-      canonical.fragment(fragment);
+      if (index > 0) namer.literal(",");
+      namer.fragment(fragmentOf(item));
     });
   };
-  write('{"entries":[');
-  rows(dump.entries);
-  write('],"metadata":');
-  const metadata = fragmentOf(dump.metadata);
-  exact.add(metadata.exact);
-  canonical.fragment(metadata);
-  write(',"registers":[');
-  rows(dump.registers);
-  write(`],"stats":${sortedJson(dump.stats)},"usage":[`);
-  rows(dump.usage);
-  write("]}");
-  return { exact: exact.text, canonical: canonical.text };
+  namer.literal('{"entries":[');
+  rows(entries);
+  namer.literal('],"metadata":');
+  namer.fragment(fragmentOf(metadata));
+  namer.literal(',"registers":[');
+  rows(registers);
+  namer.literal(`],"stats":${sortedJson(stats)},"usage":[`);
+  rows(usage);
+  namer.literal("]}");
+  return namer.text;
 }
 
 /** The exact text of a dump around its metadata: what stands before them, and what follows. */
@@ -71,8 +103,15 @@ export function sortedJson(value: unknown): string {
 }
 
 /** Times of the specification: of entries and messages, of a session, an operation, a cancellation, a retry. */
-const TIME_KEYS = new Set(["timestamp", "createdAt", "startedAt", "requestedAt", "notBefore"]);
-const UUID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g;
+export const TIME_KEYS: ReadonlySet<string> = new Set([
+  "timestamp",
+  "createdAt",
+  "startedAt",
+  "requestedAt",
+  "notBefore",
+]);
+/** An id, wherever it stands in a text. Scanned for through `matchAll` and `replace` only, which start afresh. */
+export const UUID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g;
 const UUID_LENGTH = 36;
 const CANONICAL_ID = /<id\d+>/g;
 /** A text that JSON writes as it is, between quotes. */
@@ -220,14 +259,6 @@ class Namer {
   }
 }
 
-class Texts {
-  text = "";
-
-  add(literal: string): void {
-    this.text += literal;
-  }
-}
-
 function nameOf(id: string, names: Map<string, string>): string {
   let name = names.get(id);
   if (name === undefined) {
@@ -237,7 +268,8 @@ function nameOf(id: string, names: Map<string, string>): string {
   return name;
 }
 
-function offsetOf(timeMs: number, { downtimes }: ViewReading): number {
+/** A time as canonical texts say it: ms since the epoch of the world, without the downtimes before it. */
+export function offsetOf(timeMs: number, { downtimes }: ViewReading): number {
   let downMs = 0;
   for (const { atMs, durationMs } of downtimes) {
     downMs += Math.min(Math.max(0, timeMs - atMs), durationMs);

@@ -8,18 +8,43 @@
  */
 import type { Cut } from "../../faults/index.ts";
 import { renameIds, sortedJson } from "../canonical-view.ts";
-import type { RecoveryExpectation, RecoveryQuestion } from "../contract.ts";
+import type { RecoveryExpectation, RecoveryQuestion, View } from "../contract.ts";
 import { continueFrom } from "./continuation.ts";
-import { parseView } from "./parsed-view.ts";
+import { type ParsedView, parseView } from "./parsed-view.ts";
 
 /** The view that recovery must reach; see the header. @throws NotCovered */
 export async function expectRecovery(question: RecoveryQuestion): Promise<RecoveryExpectation> {
   const { scenario, cut, uninterrupted } = question;
   if (leavesNothingPending(cut)) return { canonical: uninterrupted.canonical, demands: [] };
-  const atCut = parseView((await question.atCut()).canonical);
-  const { view, demands } = continueFrom(scenario, atCut, parseView(uninterrupted.canonical));
-  return { canonical: renameIds(sortedJson(view)), demands };
+  const atCut = await question.atCut();
+  const before = computed.get(atCut);
+  if (before?.scenario === scenario && before.uninterrupted === uninterrupted) return before.expectation;
+  const reference = parsedReference(uninterrupted);
+  const { view, demands } = continueFrom(scenario, parseView(atCut.canonical), reference);
+  const expectation = { canonical: renameIds(sortedJson(view)), demands };
+  computed.set(atCut, { scenario, uninterrupted, expectation });
+  return expectation;
 }
+
+/** What was computed for a view at a cut. An explorer hands in one view for all cuts that left the same. */
+const computed = new WeakMap<View, Computed>();
+
+interface Computed {
+  readonly scenario: RecoveryQuestion["scenario"];
+  readonly uninterrupted: View;
+  readonly expectation: RecoveryExpectation;
+}
+
+/** The uninterrupted view as values. It is parsed once and asked at every cut; nobody changes it. */
+function parsedReference(uninterrupted: View): ParsedView {
+  const known = references.get(uninterrupted);
+  if (known !== undefined) return known;
+  const parsed = parseView(uninterrupted.canonical);
+  references.set(uninterrupted, parsed);
+  return parsed;
+}
+
+const references = new WeakMap<View, ParsedView>();
 
 /** Cuts after which no effect is pending and no wait is running, whatever the scenario: nothing can be demanded. */
 export function leavesNothingPending({ boundary, position }: Pick<Cut, "boundary" | "position">): boolean {

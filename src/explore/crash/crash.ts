@@ -6,6 +6,7 @@
  * is itself run, walked and cut; its reference is the recovery that was not cut again (design §3.6).
  */
 import { createHash } from "node:crypto";
+import { Known } from "../../checkers/index.ts";
 import {
   type Cut,
   type CutRef,
@@ -61,27 +62,37 @@ export async function exploreCrashes(
   const start = await firstStanding(context, world);
   const end = await runToEnd(context, forkStanding(start, context.folder));
   const judgement = judge(runIdOf(context, "walk", []), end);
-  sink.judged(judgement, [], end.kind === "settled" ? digestOf(end.view) : undefined);
+  const reference = end.kind === "settled" ? end.view : undefined;
+  const seen = { left: new Known(), reached: new Known() };
+  sink.judged(judgement, [], reference && digestOf(seen.reached.firstLike(reference)));
   sink.observed?.([], end.events);
-  if (end.kind === "settled") await explore(context, plan, sink, start, end.view, []);
+  if (reference !== undefined) await explore({ context, plan, sink, seen }, start, reference, []);
   start.disk.dispose();
-  return end.kind === "settled" ? end.view : undefined;
+  return reference;
+}
+
+/** One exploration: what stays the same from cut to cut. */
+interface Exploration {
+  readonly context: RunContext;
+  readonly plan: CrashPlan;
+  readonly sink: CrashSink;
+  /** Views that deaths left and that recoveries reached, one of each kind. */
+  readonly seen: { readonly left: Known; readonly reached: Known };
 }
 
 /** Walks from `start` and judges every wanted death; recurses while there is depth left. */
 async function explore(
-  context: RunContext,
-  plan: CrashPlan,
-  sink: CrashSink,
+  exploration: Exploration,
   start: Standing,
   reference: View,
   path: readonly CutRef[],
 ): Promise<void> {
+  const { context, plan, sink } = exploration;
   const end = await walk(context, start, {
     seen: (cut) => sink.saw(path, refOf(cut)),
     wants: (cut) => plan.wants(path, refOf(cut)),
     enough: () => plan.enough(),
-    visit: (standing) => recover(context, plan, sink, standing, reference, path),
+    visit: (standing) => recover(exploration, standing, reference, path),
   });
   if (end === undefined) return;
   // The walk is the same run as the reference; if it is not, something undeclared decides what happens.
@@ -91,27 +102,28 @@ async function explore(
 }
 
 async function recover(
-  context: RunContext,
-  plan: CrashPlan,
-  sink: CrashSink,
+  exploration: Exploration,
   standing: Standing,
   reference: View,
   path: readonly CutRef[],
 ): Promise<void> {
+  const { context, plan, sink, seen } = exploration;
   const cut = standing.cuts.at(-1) as Cut;
   const here = [...path, refOf(cut)];
   const id = runIdOf(context, "crash", here);
-  const left = new Left(context, standing);
-  if (sink.dying !== undefined) await left.ask((atCut) => sink.dying?.(here, standing, atCut));
+  const left = new Left(context, standing, seen.left);
+  if (sink.dying !== undefined) await left.askExactly((atCut) => sink.dying?.(here, standing, atCut));
   const again = here.length < plan.depth ? forkStanding(standing, context.folder) : undefined;
   const expectation = await left.ask((atCut) => expectationOf(context, cut, atCut, reference));
   const end = await runToEnd(context, standing);
-  const digest = end.kind === "settled" ? digestOf(end.view) : undefined;
-  sink.judged(together(judge(id, end), left.finding, recoveryOf(expectation, end)), here, digest);
+  // What is asked of what was reached is asked of its canonical text, and nearly all recoveries reach the same one.
+  const reached = end.kind === "settled" ? seen.reached.firstLike(end.view) : undefined;
+  const judgement = together(judge(id, end), left.finding, recoveryOf(expectation, reached));
+  sink.judged(judgement, here, reached && digestOf(reached));
   sink.observed?.(here, [...standing.events, ...end.events]);
   standing.disk.dispose();
   if (again !== undefined) {
-    if (end.kind === "settled") await explore(context, plan, sink, again, end.view, here);
+    if (end.kind === "settled") await explore(exploration, again, end.view, here);
     again.disk.dispose();
   }
 }
@@ -127,15 +139,16 @@ function driftOf(end: LifeEnd, reference: View): Finding | undefined {
   return { violations: [{ checker: "determinism", signature: "walk-differs", message }] };
 }
 
-/** A short stand-in for a canonical view. Most recoveries reach the same one, so the last digest is kept. */
-export function digestOf({ canonical }: View): string {
-  if (canonical !== lastDigest.canonical) {
-    lastDigest = { canonical, digest: createHash("sha256").update(canonical).digest("base64") };
-  }
-  return lastDigest.digest;
+/** A short stand-in for a canonical view, made once for a view. */
+export function digestOf(view: View): string {
+  const known = digests.get(view);
+  if (known !== undefined) return known;
+  const digest = createHash("sha256").update(view.canonical).digest("base64");
+  digests.set(view, digest);
+  return digest;
 }
 
-let lastDigest = { canonical: "", digest: "" };
+const digests = new WeakMap<View, string>();
 
 /** The id of a run of this context. */
 export function runIdOf(

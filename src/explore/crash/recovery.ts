@@ -5,21 +5,24 @@
  * system, and no reason to stop exploring; a cut of which the subject's tables say nothing is a doubt.
  */
 import type { Violation } from "../../checkers/index.ts";
-import { compareViews, describeDifference, NotCovered } from "../../checkers/index.ts";
+import { compareViews, describeDifference, type Known, NotCovered } from "../../checkers/index.ts";
 import type { Cut } from "../../faults/index.ts";
 import type { RecoveryExpectation, View } from "../../subject/index.ts";
 import { type Finding, refusal } from "../judgement.ts";
-import { type LifeEnd, type RunContext, type Standing, viewOf } from "../standing.ts";
+import { type RunContext, type Standing, viewOf } from "../standing.ts";
 
 /** Looks at what a death left, and keeps in mind whether it could be read. */
 export class Left {
   readonly #context: RunContext;
   readonly #standing: Standing;
+  readonly #seen: Known;
   #refusal: Violation | undefined;
 
-  constructor(context: RunContext, standing: Standing) {
+  /** @param seen what deaths left before; many leave the same, and what follows from it is computed once. */
+  constructor(context: RunContext, standing: Standing, seen: Known) {
     this.#context = context;
     this.#standing = standing;
+    this.#seen = seen;
   }
 
   /** What was found about the death itself. */
@@ -27,10 +30,25 @@ export class Left {
     return { violations: this.#refusal === undefined ? [] : [this.#refusal] };
   }
 
-  /** The answer of `question`; undefined if it needs what cannot be read. */
+  /**
+   * The answer of `question`; undefined if it needs what cannot be read. The view that it is given is right in its
+   * canonical text; its exact one may be that of another death that left the same.
+   */
   async ask<T>(question: (atCut: () => Promise<View>) => T | Promise<T>): Promise<T | undefined> {
+    return this.#asked(question, async () => this.#seen.firstLike(await this.#read()));
+  }
+
+  /** As `ask`, with the view of this very death. */
+  async askExactly<T>(question: (atCut: () => Promise<View>) => T | Promise<T>): Promise<T | undefined> {
+    return this.#asked(question, () => this.#read());
+  }
+
+  async #asked<T>(
+    question: (atCut: () => Promise<View>) => T | Promise<T>,
+    read: () => Promise<View>,
+  ): Promise<T | undefined> {
     try {
-      return await question(() => this.#read());
+      return await question(read);
     } catch (error) {
       if (this.#refusal === undefined) throw error;
       return undefined;
@@ -62,19 +80,27 @@ export async function expectationOf(
   }
 }
 
-/** Holds the end of a recovery against what it had to reach. */
-export function recoveryOf(expectation: RecoveryExpectation | string | undefined, end: LifeEnd): Finding {
+/** Holds what a recovery reached against what it had to reach; undefined: it did not settle. */
+export function recoveryOf(
+  expectation: RecoveryExpectation | string | undefined,
+  reached: View | undefined,
+): Finding {
   if (expectation === undefined) return { violations: [] };
   if (typeof expectation === "string") {
     return { violations: [], inconclusive: { signature: "not-covered", message: expectation } };
   }
-  return { violations: end.kind === "settled" ? differencesOf(expectation, end.view) : [] };
+  return { violations: reached === undefined ? [] : differencesOf(expectation, reached) };
 }
 
 /** Recovery did not reach what the specification demands (design §3.5). */
-function differencesOf({ canonical, demands }: RecoveryExpectation, { canonical: found }: View): Violation[] {
+function differencesOf(expectation: RecoveryExpectation, { canonical: found }: View): Violation[] {
+  if (reachedBefore.get(expectation) === found) return [];
+  const { canonical, demands } = expectation;
   const difference = compareViews(canonical, found);
-  if (difference === undefined) return [];
+  if (difference === undefined) {
+    reachedBefore.set(expectation, found);
+    return [];
+  }
   const place = difference.pointer.replaceAll(/\d+/g, "*");
   const demanded =
     demands.length === 0 ? "the run that nobody cut" : `what is demanded there (${demands.join(", ")})`;
@@ -86,3 +112,6 @@ function differencesOf({ canonical, demands }: RecoveryExpectation, { canonical:
     },
   ];
 }
+
+/** The last text that was found to be what an expectation demands; patterns are compared once. */
+const reachedBefore = new WeakMap<RecoveryExpectation, string>();
