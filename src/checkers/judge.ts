@@ -8,7 +8,7 @@
  * Of one defect it says the first sight only: the same checker, the same signature.
  */
 import type { Boundary, Scenario, TimelineEvent } from "../faults/index.ts";
-import { validateTransaction, type Write } from "../model/index.ts";
+import { validateWrites, type Write } from "../model/index.ts";
 import type { CheckerRun, Violation } from "./checker.ts";
 import type { RunEnd } from "./contract.ts";
 import { effectSafety } from "./effect-safety.ts";
@@ -62,7 +62,7 @@ class HarnessJudge implements CheckerRun<RunEnd> {
   #stored: HarnessJudge | undefined;
 
   constructor(benches: readonly Bench[], model: StoreModel, violations: readonly Violation[]) {
-    this.#seats = benches.map((bench) => ({ ...bench, report: this.#reportAs(bench.name) }));
+    this.#seats = benches.map(({ name, run }) => ({ name, run, report: this.#reportAs(name) }));
     this.#model = model;
     this.#violations = [...violations];
   }
@@ -103,14 +103,15 @@ class HarnessJudge implements CheckerRun<RunEnd> {
   }
 
   #commit(boundary: Boundary, payload: HarnessCommit): void {
-    if (validateTransaction({ writes: payload.writes }) !== undefined) {
+    if (validateWrites(payload.writes) !== undefined) {
       // Whoever reads on would trip over it; that it was committed at all is what is wrong.
       for (const { run, report } of this.#seats) run.unreadable?.(payload.writes, report);
       return;
     }
-    const commit = { ...payload, boundary, found: recognise(payload.writes, this.#model) };
+    const { writes, result, stats } = payload;
+    const commit = { writes, result, stats, boundary, found: recognise(writes, this.#model) };
     for (const { run, report } of this.#seats) run.before?.(commit, this.#model, report);
-    this.#model.apply(payload.writes, payload.result);
+    this.#model.apply(writes, result);
     for (const { run, report } of this.#seats) run.after?.(commit, this.#model, report);
   }
 

@@ -25,7 +25,7 @@ import {
   type RegisterNamespace,
   type RegisterValues,
   type UsageRow,
-  validateTransaction,
+  validateWrites,
   type Write,
   zeroUsage,
 } from "../model/index.ts";
@@ -107,7 +107,7 @@ export class StoreModel {
       case "commit": {
         const { writes, result } = harnessCommitOf(event.payload);
         // What is of no known shape cannot be folded; the judge says that it was committed.
-        if (validateTransaction({ writes }) === undefined) this.apply(writes, result);
+        if (validateWrites(writes) === undefined) this.apply(writes, result);
         return;
       }
       case "commit-failed":
@@ -119,19 +119,22 @@ export class StoreModel {
 
   /** Folds one transaction. */
   apply(writes: readonly Write[], result: CommitResult): void {
-    writes.forEach((write, index) => {
-      const seq = result.seqs[index] ?? result.firstSeq + index;
-      this.#seen(seq, result.timestamp);
+    const { seqs, firstSeq, timestamp } = result;
+    let index = 0;
+    for (const write of writes) {
+      const seq = seqs[index] ?? firstSeq + index;
+      index++;
+      this.#seen(seq, timestamp);
       if (write.kind === "entry") {
         // Frozen rows keep the text that a view made of them.
-        const entry: Entry = Object.freeze({ ...write.entry, seq, timestamp: result.timestamp });
+        const entry: Entry = Object.freeze({ seq, timestamp, ...write.entry });
         this.#entries.set(entry.id, entry);
         this.#intents.delete(entry.id);
         if (entry.type === "message") {
           this.#stats = { ...this.#stats, messageCount: this.#stats.messageCount + 1 };
         }
       } else if (write.kind === "usage") {
-        this.#usage.set(write.row.id, Object.freeze({ ...write.row, seq }));
+        this.#usage.set(write.row.id, Object.freeze({ seq, ...write.row }));
         this.#stats = { ...this.#stats, usage: addUsage(this.#stats.usage, write.row.usage) };
       } else if (write.op === "set") {
         // The pair of namespace and value comes from one write, so it is a register of that namespace.
@@ -140,7 +143,7 @@ export class StoreModel {
       } else {
         this.#registers.get(write.namespace)?.delete(write.key);
       }
-    });
+    }
   }
 
   /** The current value of a register; undefined if there is none. */

@@ -2,7 +2,7 @@
 export { type Clock, type HostTimers, RealClock, VIRTUAL_EPOCH_MS, VirtualClock } from "./clock.ts";
 export { Corruption, type Place } from "./corruption.ts";
 export { createIdGenerator, type IdGenerator, idAt, idsOfIncarnation, isUuidV7, timestampOf } from "./ids.ts";
-export { admitJson, canonicalJson, type JsonValue, jsonEquals, NotJson } from "./json.ts";
+export { admitJson, canonicalJson, isAdmitted, type JsonValue, jsonEquals, NotJson } from "./json.ts";
 export { fromWords, type Random, seededRandom } from "./random.ts";
 export {
   absurd,

@@ -44,6 +44,11 @@ export function admitJson<T>(value: T): T {
   return copy as T;
 }
 
+/** Whether a value came from `admitJson`: then nothing in it can change any more. */
+export function isAdmitted(value: object): boolean {
+  return admitted.has(value);
+}
+
 /** The text of a JSON value with sorted keys: equal values, equal text. */
 export function canonicalJson(value: unknown): string {
   if (typeof value !== "object" || value === null) return JSON.stringify(value) ?? "null";

@@ -80,6 +80,7 @@ export {
   type ImageContent,
   ImageContentSchema,
   type Message,
+  NO_CUSTOM_SCHEMAS,
   type SettledAssistantMessage,
   SettledAssistantMessageSchema,
   STOP_REASONS,
@@ -225,4 +226,5 @@ export {
   validateTransaction,
   validateUsageRow,
   validateUsageRowDraft,
+  validateWrites,
 } from "./validate.ts";

@@ -207,6 +207,9 @@ export type AgentMessage = Message | CustomAgentMessages[keyof CustomAgentMessag
 /** Schemas of an application's own roles, keyed by `role` (spec §2.8). */
 export type CustomMessageSchemas = Readonly<Record<string, TSchema>>;
 
+/** No roles but the built-in ones. */
+export const NO_CUSTOM_SCHEMAS: CustomMessageSchemas = Object.freeze({});
+
 /** The roles that need no registration, each with the schema that a stored message of it must satisfy. */
 export const BUILT_IN_MESSAGE_SCHEMAS = {
   user: UserMessageSchema,

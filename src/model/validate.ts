@@ -14,9 +14,10 @@
  * counts as absent here), and extra keys of a message whose values are no JSON.
  */
 import type { TSchema } from "typebox";
+import { isAdmitted } from "../foundation/index.ts";
 import { EntryDraftSchema, EntrySchema } from "./entry.ts";
 import { issueFor, pointer, type ShapeIssue } from "./issue.ts";
-import { BUILT_IN_MESSAGE_SCHEMAS, type CustomMessageSchemas } from "./message.ts";
+import { BUILT_IN_MESSAGE_SCHEMAS, type CustomMessageSchemas, NO_CUSTOM_SCHEMAS } from "./message.ts";
 import { OperationStateSchema } from "./operation-state.ts";
 import { REGISTER_NAMESPACES, REGISTER_SCHEMAS, type RegisterNamespace } from "./register.ts";
 import { Shape } from "./shape.ts";
@@ -27,7 +28,7 @@ import { UsageRowDraftSchema, UsageRowSchema } from "./usage.ts";
 export function validateRegister(
   namespace: RegisterNamespace,
   value: unknown,
-  customSchemas: CustomMessageSchemas = {},
+  customSchemas: CustomMessageSchemas = NO_CUSTOM_SCHEMAS,
 ): ShapeIssue | undefined {
   return registerIssue(namespace, value, "", customSchemas);
 }
@@ -35,7 +36,7 @@ export function validateRegister(
 /** A stored entry, `seq` and `timestamp` included (spec §2.1). */
 export function validateEntry(
   value: unknown,
-  customSchemas: CustomMessageSchemas = {},
+  customSchemas: CustomMessageSchemas = NO_CUSTOM_SCHEMAS,
 ): ShapeIssue | undefined {
   return entryShape.issue(value, "") ?? entryMessagesIssue(value, "", customSchemas);
 }
@@ -43,7 +44,7 @@ export function validateEntry(
 /** An entry before its commit. */
 export function validateEntryDraft(
   value: unknown,
-  customSchemas: CustomMessageSchemas = {},
+  customSchemas: CustomMessageSchemas = NO_CUSTOM_SCHEMAS,
 ): ShapeIssue | undefined {
   return entryDraftIssue(value, "", customSchemas);
 }
@@ -61,7 +62,7 @@ export function validateUsageRowDraft(value: unknown): ShapeIssue | undefined {
 /** A message that may be stored: of a known role, and settled when it is an assistant's. */
 export function validateMessage(
   value: unknown,
-  customSchemas: CustomMessageSchemas = {},
+  customSchemas: CustomMessageSchemas = NO_CUSTOM_SCHEMAS,
 ): ShapeIssue | undefined {
   return messageIssue(value, "", customSchemas);
 }
@@ -74,17 +75,30 @@ export function validateOperationState(value: unknown): ShapeIssue | undefined {
 /** A whole transaction, every write with its content (spec §1.4). */
 export function validateTransaction(
   value: unknown,
-  customSchemas: CustomMessageSchemas = {},
+  customSchemas: CustomMessageSchemas = NO_CUSTOM_SCHEMAS,
 ): ShapeIssue | undefined {
   const formIssue = transactionFormShape.issue(value, "");
   if (formIssue) return formIssue;
   const writes = (value as { writes: WriteForm[] }).writes;
   for (let index = 0; index < writes.length; index++) {
-    const issue = writeIssue(writes[index] as WriteForm, `/writes/${index}`, customSchemas);
-    if (issue) return issue;
+    const write = writes[index] as WriteForm;
+    const issue = writeIssue(write, "", customSchemas);
+    if (issue) return { path: `/writes/${index}${issue.path}`, expected: issue.expected, found: issue.found };
   }
+  if (customSchemas === NO_CUSTOM_SCHEMAS && isAdmitted(value as object)) lastValid = writes;
   return undefined;
 }
+
+/**
+ * The writes of a transaction whose messages are of the built-in roles. Who looks on at a commit asks this of the very
+ * writes that were held against their schemas before it; admitted values cannot change, so that answer still holds.
+ */
+export function validateWrites(writes: readonly unknown[]): ShapeIssue | undefined {
+  return writes === lastValid ? undefined : validateTransaction({ writes });
+}
+
+/** The writes of the last admitted transaction that was right with the built-in roles alone. */
+let lastValid: readonly unknown[] | undefined;
 
 /** A write whose outer form holds and whose content is not yet checked. */
 type WriteForm =

@@ -26,6 +26,7 @@ import {
   type CommitResult,
   type CustomMessageSchemas,
   type Entry,
+  NO_CUSTOM_SCHEMAS,
   type Register,
   type RegisterNamespace,
   type ShapeIssue,
@@ -266,8 +267,6 @@ function undecodable(issue: ShapeIssue, subject: string): Corruption {
 function isObject(value: unknown): value is object {
   return typeof value === "object" && value !== null;
 }
-
-const NO_CUSTOM_SCHEMAS: CustomMessageSchemas = Object.freeze({});
 
 /** Frozen values that were found right, per set of schemas; shared by all sessions, so that reopening costs nothing. */
 const validatedBySchemas = new WeakMap<CustomMessageSchemas, WeakSet<object>>();

@@ -31,30 +31,31 @@ export const invariants: HarnessCheck = {
 
 const run: HarnessCheckRun = {
   unreadable: (writes, report) => {
-    for (const { unreadable, breaks } of bound(report)) unreadable?.(writes, breaks);
+    askEach(report, ASKED_UNREADABLE, ({ unreadable }, breaks) => unreadable?.(writes, breaks));
   },
   before: (commit, model, report) => {
-    for (const { before, breaks } of bound(report)) before?.(commit, model, breaks);
+    askEach(report, ASKED_BEFORE, ({ before }, breaks) => before?.(commit, model, breaks));
   },
   after: (commit, model, report) => {
-    for (const { after, breaks } of bound(report)) after?.(commit, model, breaks);
+    askEach(report, ASKED_AFTER, ({ after }, breaks) => after?.(commit, model, breaks));
   },
   fork: () => run,
 };
 
-type Bound = Invariant & { readonly breaks: Breaks };
+const ASKED_UNREADABLE = INVARIANTS.filter(({ unreadable }) => unreadable !== undefined);
+const ASKED_BEFORE = INVARIANTS.filter(({ before }) => before !== undefined);
+const ASKED_AFTER = INVARIANTS.filter(({ after }) => after !== undefined);
 
-/** The invariants with their way to speak, once per listener: they are asked twice for every commit. */
-const boundTo = new WeakMap<Report, readonly Bound[]>();
-
-function bound(report: Report): readonly Bound[] {
-  const known = boundTo.get(report);
-  if (known !== undefined) return known;
-  const made = INVARIANTS.map((invariant) => ({ ...invariant, breaks: breaking(invariant, report) }));
-  boundTo.set(report, made);
-  return made;
-}
-
-function breaking({ number, says }: Invariant, report: Report): Breaks {
-  return (how, message) => report(`invariant ${number}: ${how}`, `invariant ${number} (${says}): ${message}`);
+/** Asks one invariant after another; what is broken is said in the name of the one that is asked. */
+function askEach(
+  report: Report,
+  asked: readonly Invariant[],
+  ask: (invariant: Invariant, breaks: Breaks) => void,
+): void {
+  let index = 0;
+  const breaks: Breaks = (how, message) => {
+    const { number, says } = asked[index] as Invariant;
+    report(`invariant ${number}: ${how}`, `invariant ${number} (${says}): ${message}`);
+  };
+  for (; index < asked.length; index++) ask(asked[index] as Invariant, breaks);
 }

@@ -5,9 +5,10 @@
  * and after. Does not check: timing (`notBefore`, message times), the wording of messages, and what the world did;
  * other checkers do.
  */
-import { validateTransaction, type Write } from "../../model/index.ts";
+import { validateWrites, type Write } from "../../model/index.ts";
 import type { StoreModel } from "../store-model.ts";
 import { CATALOGUE } from "./catalogue.ts";
+import type { PhaseName } from "./phase.ts";
 import { type Cursor, describeWrite, type Row } from "./row.ts";
 import { type Site, siteOf } from "./site.ts";
 
@@ -32,18 +33,21 @@ export interface RowMismatch {
   readonly message: string;
 }
 
-/** Says which row a transaction is, given the session before it. Its writes are of known shapes (`validateTransaction`). */
+/** Says which row a transaction is, given the session before it. Its writes are of known shapes (`validateWrites`). */
 export function recognise(writes: readonly Write[], model: StoreModel): RowMatch | RowMismatch {
   const site = siteOf(writes, model);
-  const matches = candidatesOf(site).filter((row) => conforms(row, site));
-  const [match, ...more] = matches;
-  if (match !== undefined && more.length === 0) return { ok: true, name: match.name, row: match, site };
-  return mismatch(site, matches);
+  let match: Row | undefined;
+  for (const row of candidatesOf(site)) {
+    if (!conforms(row, site)) continue;
+    if (match !== undefined) return mismatch(site);
+    match = row;
+  }
+  return match === undefined ? mismatch(site) : { ok: true, name: match.name, row: match, site };
 }
 
 /** The label of a transaction that is about to be committed. */
 export function labelOf(writes: readonly Write[], model: StoreModel): string {
-  if (validateTransaction({ writes }) !== undefined) return UNRECOGNISED;
+  if (validateWrites(writes) !== undefined) return UNRECOGNISED;
   const found = recognise(writes, model);
   return found.ok ? found.name : UNRECOGNISED;
 }
@@ -66,7 +70,9 @@ export function complaintOf(row: Row, site: Site): string | undefined {
 function conforms(row: Row, site: Site): boolean {
   const cursor = cursorAt(site);
   for (const step of row.writes) if (step.take(cursor) !== undefined) return false;
-  return cursor.at === site.writes.length && row.holds.every((fact) => fact.holds(site));
+  if (cursor.at !== site.writes.length) return false;
+  for (const fact of row.holds) if (!fact.holds(site)) return false;
+  return true;
 }
 
 function cursorAt(site: Site): Cursor {
@@ -74,20 +80,23 @@ function cursorAt(site: Site): Cursor {
 }
 
 function candidatesOf({ from, to }: Site): readonly Row[] {
-  return rowsByPhases.get(`${from} → ${to}`) ?? [];
+  return rowsByPhases.get(from)?.get(to) ?? NO_ROWS;
 }
 
-const rowsByPhases = new Map<string, Row[]>();
+const NO_ROWS: readonly Row[] = [];
+
+/** Rows by the phase before and the phase after. */
+const rowsByPhases = new Map<PhaseName, Map<PhaseName, Row[]>>();
 for (const row of CATALOGUE) {
   for (const from of row.from) {
-    for (const to of row.to) {
-      const key = `${from} → ${to}`;
-      rowsByPhases.set(key, [...(rowsByPhases.get(key) ?? []), row]);
-    }
+    const rows = rowsByPhases.get(from) ?? new Map<PhaseName, Row[]>();
+    rowsByPhases.set(from, rows);
+    for (const to of row.to) rows.set(to, [...(rows.get(to) ?? []), row]);
   }
 }
 
-function mismatch(site: Site, matches: readonly Row[]): RowMismatch {
+function mismatch(site: Site): RowMismatch {
+  const matches = candidatesOf(site).filter((row) => conforms(row, site));
   const shape = site.writes.map(describeWrite).join(", ");
   const where = `${site.from} → ${site.to}`;
   if (matches.length > 1) {

@@ -109,18 +109,30 @@ export function runAfter(site: Site): RunState | undefined {
   return site.after?.kind === "run" ? site.after : undefined;
 }
 
+/** No state of an effect. */
+const NONE = {};
+
 export function generationOf(run: RunState | undefined): {
   [S in Generation["status"]]?: Extract<Generation, { status: S }>;
 } {
-  if (run?.phase.kind !== "assistant") return {};
-  return { [run.phase.generation.status]: run.phase.generation };
+  if (run?.phase.kind !== "assistant") return NONE;
+  const { generation } = run.phase;
+  switch (generation.status) {
+    case "ready":
+      return { ready: generation };
+    case "effect_pending":
+      return { effect_pending: generation };
+    case "retry_wait":
+      return { retry_wait: generation };
+  }
 }
 
 export function deferredOf(run: RunState | undefined): {
   [S in Deferred["status"]]?: Extract<Deferred, { status: S }>;
 } {
-  if (run?.phase.kind !== "deferred") return {};
-  return { [run.phase.deferred.status]: run.phase.deferred };
+  if (run?.phase.kind !== "deferred") return NONE;
+  const { deferred } = run.phase;
+  return deferred.status === "suspended" ? { suspended: deferred } : { effect_pending: deferred };
 }
 
 export function batchOf(run: RunState | undefined): ToolBatch | undefined {
@@ -201,13 +213,16 @@ function changedCall(
   const batch = before?.kind === "run" ? batchOf(before) : undefined;
   if (batch === undefined) return undefined;
   const afterBatch = after?.kind === "run" ? batchOf(after) : undefined;
-  const changed = batch.calls.flatMap((call, index) => {
-    const next = afterBatch?.calls[index];
-    const isSame = afterBatch === undefined ? call.status === "completed" : jsonEquals(call, next);
-    return isSame ? [] : [{ index, before: call, after: next }];
-  });
-  const [only, ...more] = changed;
-  if (only === undefined || more.length > 0) return undefined;
-  const message = assistantIn(model.entry(batch.assistantEntryId));
-  return { ...only, source: callsIn(message)[only.index] };
+  let only: number | undefined;
+  for (const [index, call] of batch.calls.entries()) {
+    const isSame =
+      afterBatch === undefined ? call.status === "completed" : jsonEquals(call, afterBatch.calls[index]);
+    if (isSame) continue;
+    if (only !== undefined) return undefined;
+    only = index;
+  }
+  const changed = only === undefined ? undefined : batch.calls[only];
+  if (only === undefined || changed === undefined) return undefined;
+  const source = callsIn(assistantIn(model.entry(batch.assistantEntryId)))[only];
+  return { index: only, before: changed, after: afterBatch?.calls[only], source };
 }
