@@ -55,7 +55,8 @@ function otherFormatOf(bytes: Buffer): string | undefined {
   if (bytes.subarray(0, 16).toString("latin1") === "SQLite format 3\u0000") return "a SQLite database";
   if (/^\s*\{"v":4,"kind":"header"/.test(bytes.subarray(0, 64).toString("latin1")))
     return "a JSONL session of format 4";
-  if (/^\s*\{"type":"session"/.test(bytes.subarray(0, 64).toString("latin1")))
+  // Older headers of both kinds begin alike; only this version belongs to one of them alone.
+  if (/^\s*\{"type":"session","version":3\b/.test(bytes.subarray(0, 64).toString("latin1")))
     return "a JSONL session of format 3";
   return undefined;
 }
