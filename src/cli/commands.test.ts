@@ -35,7 +35,12 @@ describe("crash-points", () => {
     expect(out).toContain("boundaries 15 of 15 (100.0 %)");
     expect(err).toBe("one-turn on memory: 16 states\n");
     const result = readJson(file);
-    expect(shapeOf(result)).toEqual({ ...SHAPE_WITHOUT_KILLS, skipped: [], failures: [] });
+    expect(shapeOf(result)).toEqual({
+      ...SHAPE_WITHOUT_KILLS,
+      checkersOff: [],
+      skipped: [],
+      failures: [],
+    });
     expect(result).toMatchObject({ schema: "crashproof-result/1", seed: 1, failures: [] });
     expect(result.command).toBe(`npx crashproof ${args.join(" ")}`);
     expect(result.version).toBe(readPackage().version);
@@ -63,7 +68,7 @@ describe("crash-points", () => {
     const file = join(folder, "broken.json");
     const { code, out } = await crashproof(...line, "--json", file);
     expect(code).toBe(EXIT.violated);
-    expect(shapeOf(readJson(file))).toEqual({ ...SHAPE_WITHOUT_KILLS, skipped: [] });
+    expect(shapeOf(readJson(file))).toEqual({ ...SHAPE_WITHOUT_KILLS, checkersOff: [], skipped: [] });
     const repros = [...out.matchAll(/^ {2}npx crashproof repro '([^']+)'$/gm)].map(([, id]) => id ?? "");
     expect(repros.length).toBeGreaterThan(3);
     const seen = out.match(/^violated effect-safety: request without an intent$/m);
