@@ -18,7 +18,8 @@ describe("the repository suite", () => {
   );
 
   it("has a wrong repository for every group", () => {
-    const groups = new Set(createRepositoryConformance(memoryRepositories).map(({ group }) => group));
+    const cases = createRepositoryConformance(memoryRepositories).filter(({ skip }) => skip === undefined);
+    const groups = new Set(cases.map(({ group }) => group));
     expect(new Set(WRONG_REPOSITORIES.map(({ caughtBy }) => caughtBy.group))).toEqual(groups);
   });
 
@@ -26,6 +27,7 @@ describe("the repository suite", () => {
     const description = { name: "right", does: "Nothing wrong.", caughtBy: { group: "", name: "" } };
     const { factory } = wrongRepository(description, () => ({}));
     const outcomes = await runConformance(createRepositoryConformance(factory));
-    expect(outcomes.filter(({ verdict }) => verdict !== "kept")).toEqual([]);
+    expect(outcomes.filter(({ verdict }) => verdict === "broken")).toEqual([]);
+    expect(outcomes.filter(({ verdict }) => verdict === "kept").length).toBeGreaterThan(30);
   });
 });

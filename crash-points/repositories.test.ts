@@ -6,11 +6,13 @@
  * after. May be left: unfinished files under names that nobody takes for sessions, and a lease that runs out. Not looked
  * at here: loss of power, and calls that fail instead of dying, which `src/session/repository/steps.test.ts` shows.
  */
-import { spawnSync } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
 import { copyFileSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { PairsRequest } from "../fixtures/children/commit-pairs.ts";
 import {
   openRepository,
   type RepositoryName,
@@ -125,5 +127,42 @@ describe.each(KINDS)("in a %s repository", (kind) => {
       expect(call).toBeGreaterThan(when === "after" ? 2 : 0);
     }
     expect([...found].sort()).toEqual([UNDONE, DONE[step]].sort());
+  });
+});
+
+describe.each(KINDS)("a %s session that another process commits to", (kind) => {
+  it("is forked between two of its commits, every time", async () => {
+    const folder = join(scratch.folder, `${kind}-pairs`);
+    const session = await openRepository(kind, folder, 0).create({ id: "source" });
+    await session.close();
+    const { metadata } = session;
+    const entry = fileURLToPath(new URL("../fixtures/children/commit-pairs.ts", import.meta.url));
+    const { launcher, program: writer, codeCache, requireFrom } = await childProgram({ entry });
+    const child = spawn(process.execPath, [launcher, writer, codeCache, requireFrom], {
+      env: {},
+      stdio: ["pipe", "pipe", "inherit"],
+    });
+    child.stdin.end(JSON.stringify({ kind, folder } satisfies PairsRequest));
+    try {
+      await once(child.stdout, "data");
+      const forker = openRepository(kind, folder, 2);
+      const seen: number[] = [];
+      for (let count = 0; count < 8; count++) {
+        const fork = await forker.fork(metadata, { scope: count % 2 === 0 ? "tree" : "branch" });
+        const turns = (await fork.getCustomFact("turns")) as number;
+        expect((await fork.findEntriesOnBranch()).length).toBe(2 * turns);
+        expect((await fork.scanEntries({})).length).toBe(2 * turns);
+        await fork.close();
+        await forker.delete(fork.metadata);
+        seen.push(turns);
+      }
+      // It was written to all the while.
+      expect(new Set(seen).size).toBeGreaterThan(1);
+      expect(seen.toSorted((left, right) => left - right)).toEqual(seen);
+    } finally {
+      const ended = once(child, "close");
+      child.kill("SIGKILL");
+      await ended;
+    }
   });
 });

@@ -6,6 +6,8 @@ import { RepositoryTrial } from "./trial.ts";
 export interface RepositoryClause {
   readonly name: string;
   readonly cites: string;
+  /** Whether it needs sessions of other storage versions. */
+  readonly needsVersions?: true;
   readonly body: (trial: RepositoryTrial) => Promise<void>;
 }
 
@@ -18,12 +20,21 @@ export function clause(name: string, cites: string, body: RepositoryClause["body
   return { name, cites, body };
 }
 
+/** A clause over sessions of other storage versions. */
+export function versioned(name: string, cites: string, body: RepositoryClause["body"]): RepositoryClause {
+  return { name, cites, needsVersions: true, body };
+}
+
 /** The cases of a group for one repository. */
 export function toCases(
   { group, clauses }: RepositoryClauseGroup,
   factory: RepositoryFactory,
 ): ConformanceCase[] {
-  return clauses.map(({ name, cites, body }) => ({ group, name, cites, run: () => run(body, factory) }));
+  return clauses.map(({ name, cites, body, needsVersions }) => {
+    const one = { group, name, cites, run: () => run(body, factory) };
+    if (needsVersions !== true || factory.hasVersions) return one;
+    return { ...one, skip: `${factory.name} does not declare hasVersions` };
+  });
 }
 
 async function run(body: RepositoryClause["body"], factory: RepositoryFactory): Promise<void> {

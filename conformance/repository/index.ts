@@ -14,10 +14,11 @@ import { forks } from "./forks.ts";
 import { lifecycle } from "./lifecycle.ts";
 import { rewrites } from "./rewrites.ts";
 import { trees } from "./trees.ts";
+import { versions } from "./versions.ts";
 
 /** All cases of the repository contract for one repository. Makes nothing yet. */
 export function createRepositoryConformance(factory: RepositoryFactory): ConformanceCase[] {
-  return [lifecycle, trees, forks, rewrites].flatMap((group) => toCases(group, factory));
+  return [lifecycle, trees, forks, rewrites, versions].flatMap((group) => toCases(group, factory));
 }
 
 export type { RepositoryFactory, RepositoryFactoryOptions, RepositoryHandle } from "./factory.ts";

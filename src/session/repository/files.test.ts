@@ -185,6 +185,16 @@ describe.each(REPOSITORY_KINDS)("a $name repository", ({ name, extension, open }
       expect(readdirSync(folder)).toEqual([`s2${extension}.new-1`]);
     }));
 
+  it("leaves no leftover with the old contents when it rewrites a session", () =>
+    withFolder(async (folder) => {
+      const repository = open(folder);
+      const session = await repository.create({ id: "s" });
+      await session.close();
+      writeFileSync(join(folder, `s${extension}.new-3`), "a leftover with text of the session");
+      await repository.rewrite(session.metadata, {});
+      expect(readdirSync(folder)).toEqual([`s${extension}`]);
+    }));
+
   it("lists a session of a newer version, and neither opens, forks, rewrites nor deletes it", () =>
     withFolder(async (folder) => {
       const repository = open(folder);

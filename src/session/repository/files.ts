@@ -4,8 +4,10 @@
 import { basename, dirname } from "node:path";
 import {
   type FileSystem,
+  leftoversOf,
   type SessionDump,
   type SessionMetadata,
+  StorageFault,
   scanDumpedEntries,
 } from "../../storage/index.ts";
 import {
@@ -56,6 +58,15 @@ export function readingOf(dump: SessionDump): SessionReading {
     scanEntries: (query) => scanDumpedEntries(dump, query),
     dump: () => dump,
   };
+}
+
+/** Deletes what dead writers left beside a session file. @throws StorageFault */
+export function removeLeftovers(path: string, fileSystem: FileSystem): void {
+  try {
+    for (const leftover of leftoversOf(path, fileSystem)) fileSystem.unlink(leftover);
+  } catch (cause) {
+    throw new StorageFault(`what was left beside ${path} could not be deleted`, cause, true);
+  }
 }
 
 /** Waits until a deletion is on the device, if it can be waited for: the file has no name any more either way. */

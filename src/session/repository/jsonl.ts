@@ -11,7 +11,6 @@ import {
   createJsonlFile,
   type FileSystem,
   type JsonlStorage,
-  leftoversOf,
   type SessionContents,
   type SessionMetadata,
   StorageFault,
@@ -25,7 +24,7 @@ import type {
   SessionRepository,
   SkippedFile,
 } from "./contract.ts";
-import { assertHolds, listFolder, readingOf, syncFolderQuietly } from "./files.ts";
+import { assertHolds, listFolder, readingOf, removeLeftovers, syncFolderQuietly } from "./files.ts";
 import { convertSessionFile, dumpSessionFile, metadataOfFile, openSessionFile } from "./jsonl-files.ts";
 import { SessionFolder } from "./paths.ts";
 import { BackedRepository, type RepositoryBackend } from "./repository.ts";
@@ -103,6 +102,7 @@ class JsonlBackend implements RepositoryBackend<FileSessionMetadata, JsonlStorag
   }
 
   async replace(store: JsonlStorage, metadata: SessionMetadata, contents: SessionContents): Promise<void> {
+    removeLeftovers(store.path, this.#options.fileSystem);
     await store.replaceContents(metadata, contents);
   }
 
@@ -115,8 +115,8 @@ class JsonlBackend implements RepositoryBackend<FileSessionMetadata, JsonlStorag
     if (metadata.storageVersion > CURRENT_STORAGE_VERSION) {
       throw new StorageVersionTooNew(metadata, CURRENT_STORAGE_VERSION, path);
     }
+    removeLeftovers(path, fileSystem);
     try {
-      for (const leftover of leftoversOf(path, fileSystem)) fileSystem.unlink(leftover);
       fileSystem.unlink(path);
     } catch (cause) {
       throw new StorageFault(`${path} could not be deleted`, cause, true);

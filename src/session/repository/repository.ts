@@ -19,6 +19,7 @@ import {
   type SessionDump,
   SessionExists,
   type SessionMetadata,
+  StorageClosed,
 } from "../../storage/index.ts";
 import { type ForkOptions, forkContents } from "../fork.ts";
 import { type RewriteOptions, type RewriteRules, rewriteContents } from "../rewrite.ts";
@@ -58,7 +59,10 @@ export interface RepositoryBackend<M extends SessionMetadata, Store extends Repo
   read<T>(place: M, look: (reading: SessionReading) => T): T;
   /** Every session, in any order. */
   list(onSkipped: (skipped: SkippedFile) => void): M[];
-  /** Puts other contents in the place of an open session, at once, and closes its store. */
+  /**
+   * Puts other contents in the place of an open session, at once, and closes its store. What dead writers left beside it
+   * holds parts of the old contents and goes first.
+   */
   replace(store: Store, metadata: SessionMetadata, contents: SessionContents): Promise<void>;
   delete(place: M): Promise<void>;
 }
@@ -158,7 +162,14 @@ export class BackedRepository<M extends SessionMetadata, Store extends Repositor
   async #snapshot(source: M): Promise<SessionDump> {
     const place = this.#backend.resolve(source);
     const live = this.#live.get(place.id);
-    if (live !== undefined && this.#backend.isSame(live.place, place)) return live.store.dump();
+    if (live !== undefined && this.#backend.isSame(live.place, place)) {
+      try {
+        return live.store.dump();
+      } catch (error) {
+        // It is just being closed; what it committed is where every reader finds it.
+        if (!(error instanceof StorageClosed)) throw error;
+      }
+    }
     const dump = this.#backend.read(place, (reading) => reading.dump());
     if (dump.metadata.storageVersion === CURRENT_STORAGE_VERSION) return dump;
     return this.#live.exclusively(place.id, async () => {

@@ -23,7 +23,7 @@ import type {
   SessionRepository,
   SkippedFile,
 } from "./contract.ts";
-import { assertHolds, listFolder, syncFolderQuietly } from "./files.ts";
+import { assertHolds, listFolder, removeLeftovers, syncFolderQuietly } from "./files.ts";
 import { SessionFolder } from "./paths.ts";
 import { BackedRepository, type RepositoryBackend } from "./repository.ts";
 
@@ -98,12 +98,14 @@ class SqliteBackend implements RepositoryBackend<FileSessionMetadata, SqliteStor
 
   async replace(store: SqliteStorage, metadata: SessionMetadata, contents: SessionContents): Promise<void> {
     const options = { ...this.#options, fileSystem: this.#fileSystem };
+    if (store.path !== undefined) removeLeftovers(store.path, this.#fileSystem);
     await replaceSqliteSession(store, metadata, options, contents);
   }
 
   async delete(place: FileSessionMetadata): Promise<void> {
     const storage = await this.#claim(place);
     try {
+      removeLeftovers(place.path, this.#fileSystem);
       await removeSqliteSession(storage, { ...this.#options, fileSystem: this.#fileSystem });
     } finally {
       await storage.close();

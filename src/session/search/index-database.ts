@@ -214,14 +214,18 @@ function makeFile(path: string): void {
   }
 }
 
-/** Refuses a database that is no index, before anything in it is changed. */
+/** Refuses a database that is no index, or a newer one, before anything in it is changed. */
 function refuseForeign(path: string, connection: SqliteConnection): void {
   const isEmpty = connection.guard(
     () => connection.statement("SELECT 1 FROM sqlite_schema LIMIT 1").get() === undefined,
   );
   // Tables and mark are made in one transaction, so the mark is asked for last: asked first, it could be missing still
   // while the tables that another process makes at this moment are seen already.
-  if (isEmpty || connection.pragma("application_id") === APPLICATION_ID) return;
+  if (isEmpty) return;
+  if (connection.pragma("application_id") === APPLICATION_ID) {
+    if ((connection.pragma("user_version") as number) <= LAYOUT_VERSION) return;
+    throw new SearchIndexFault(path, "a newer program made this index; use another path beside it");
+  }
   throw new SearchIndexFault(path, "the file is a database of something else; nothing was changed");
 }
 

@@ -266,6 +266,12 @@ describe("sync", () => {
     const old = new Database(join(scratch, "index", "search.db"));
     old.pragma("user_version = 0");
     old.close();
+    const newer = join(scratch, "newer.db");
+    await serviceOver(repository, { path: newer }).close();
+    const raised = new Database(newer);
+    raised.pragma("user_version = 99");
+    raised.close();
+    expect(() => serviceOver(repository, { path: newer })).toThrow("a newer program");
     const second = serviceOver(repository);
     expect(await second.searchSessions({ text: "word" })).toEqual([]);
     expect(await second.sync()).toMatchObject({ entries: 1 });

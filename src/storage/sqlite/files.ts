@@ -16,7 +16,7 @@ import type { Clock } from "../../foundation/index.ts";
 import { type SessionMetadata, StorageFault } from "../contract.ts";
 import type { SessionContents } from "../dump.ts";
 import { type FileSystem, hostFileSystem } from "../jsonl/file-system.ts";
-import { closeQuietly, createFile, leftoversOf, replaceFile } from "../jsonl/replacement.ts";
+import { closeQuietly, createFile, replaceFile } from "../jsonl/replacement.ts";
 import { type Connect, Connection } from "./connection.ts";
 import { createSession } from "./creation.ts";
 import { type Claim, isClaim, lostLease, readHolder, releaseLease } from "./lease.ts";
@@ -75,8 +75,7 @@ export async function replaceSqliteSession(
 }
 
 /**
- * Deletes the file of a session that is open, leftovers beside it first, because they hold parts of the session too; and
- * closes its store.
+ * Deletes the file of a session that is open, and closes its store.
  * @throws StorageFault with `recovered: true` while another connection is open, LeaseLost: the session is as it was.
  */
 export async function removeSqliteSession(storage: SqliteStorage, options: SqliteFileOptions): Promise<void> {
@@ -84,7 +83,6 @@ export async function removeSqliteSession(storage: SqliteStorage, options: Sqlit
   alone(storage, options, (path, assertUnchanged) => {
     assertUnchanged();
     try {
-      for (const leftover of leftoversOf(path, fileSystem)) fileSystem.unlink(leftover);
       fileSystem.unlink(path);
     } catch (cause) {
       throw new StorageFault(`${path} could not be deleted`, cause, true);
