@@ -45,6 +45,7 @@ import type { ActionInfo } from "./manual-drive.ts";
 import type { ResumeResult, RunResult, SuspendedOperation } from "./outcomes.ts";
 import { toProviderMessages } from "./provider-messages.ts";
 import { promptOf, type RestoredLane, restoreLanes } from "./restore.ts";
+import { HarnessTreeWriter } from "./tree-writer.ts";
 
 /** How a harness is made. Settings are validated here; a wrong one rejects `create`. */
 export interface AgentHarnessOptions<TContext extends object | undefined = undefined> {
@@ -107,6 +108,7 @@ export class AgentHarness<TContext extends object | undefined = undefined> {
     }
     const mode = options.drive ?? "automatic";
     const lanes = new Map(restored.map(({ lane }) => [lane, new HarnessLane(environment, lane, mode)]));
+    session.writeTreesThrough(new HarnessTreeWriter(environment, (name) => lanes.get(name)));
     const suspended = restored.flatMap((lane) => suspendedOperation(environment, lane));
     return { harness: new AgentHarness<TContext>(environment, lanes), suspended };
   }

@@ -91,6 +91,11 @@ export class HarnessLane {
     return register && checkLastResult(this.name, register.value);
   }
 
+  /** Runs a job on the mutation line of this lane. For what a lane does besides its operations. */
+  onLine<T>(job: () => Promise<T>): Promise<T> {
+    return this.#line.run(job);
+  }
+
   /** Manual drive: the next action, or undefined when there is none. Has no effect. */
   peekAction(): Promise<ActionInfo | undefined> {
     return this.#manual().peek();

@@ -63,7 +63,7 @@ export class IdleLaneWriter implements TreeWriter {
   }
 }
 
-/** A lane runs an operation, and no harness is attached that could defer the write. Nothing was written. */
+/** A lane runs an operation, and nobody can defer the write. Nothing was written. */
 export class LaneOccupied extends Error {
   override readonly name = "LaneOccupied";
   readonly code = "LANE_OCCUPIED";
@@ -72,8 +72,8 @@ export class LaneOccupied extends Error {
 
   constructor(lane: string, operationId: string) {
     super(
-      `lane ${lane} runs operation ${operationId}; write through the harness that drives it, or attach one and ` +
-        "resume the operation first; nothing was written",
+      `lane ${lane} runs operation ${operationId}; write when it has ended, or attach a harness and resume it first; ` +
+        "nothing was written",
     );
     this.lane = lane;
     this.operationId = operationId;
