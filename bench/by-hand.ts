@@ -40,7 +40,7 @@ export async function byHand(
 
 async function runToEnd(medium: Medium, disk: Disk, scenario: Scenario): Promise<void> {
   const clock = new VirtualClock(VIRTUAL_EPOCH_MS + DOWNTIME_MS);
-  const { storage } = await medium.open(disk, { clock, incarnation: 1 });
+  const { storage } = await medium.open(disk, { clock });
   const world = new World(scenario, clock);
   const access = { gate: new Gate({ open: true }), timeline: new Timeline() };
   const session = new Session({ storage, metadata: METADATA, idGenerator: idsOfIncarnation(1, 1, clock) });

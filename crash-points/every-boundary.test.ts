@@ -84,49 +84,51 @@ describe("two-tools", () => {
     expect(commitCount).toBe(13);
     // Two requests and two tool executions: before, inside (it happened, nobody knows), after.
     const effectPositions = (2 + 2) * 3;
-    // An atomic commit is there or not; a line of a file can also be torn.
+    // A commit to memory is there or not; a line of a file, and a transaction in a log, can also be torn.
     const atomic = commitCount * 2 + effectPositions;
     const torn = commitCount * 3 + effectPositions;
     const takeovers = commitCount;
     expect([atomic, torn, takeovers]).toEqual([38, 51, 13]);
-    // Each line is torn in two places: in its middle or at a page of the file, and before its line feed.
-    const deathsOnJsonl = torn + commitCount;
+    // Each is torn in two places: a line in its middle or at a page of the file, and before its line feed; a transaction
+    // before its last frame, and in the middle of that.
+    const deathsOnFiles = torn + commitCount;
 
     const result = await lookOnce(named("two-tools"));
     const uncut = 1;
     expect(runsOf(result, "crash")).toEqual({
       memory: atomic + uncut,
-      jsonl: deathsOnJsonl + uncut,
-      sqlite: atomic + uncut,
+      jsonl: deathsOnFiles + uncut,
+      sqlite: deathsOnFiles + uncut,
     });
     expect(runsOf(result, "takeover")).toEqual({ sqlite: takeovers });
-    expect(result.coverage.boundaries).toEqual({ covered: 140, total: 140 });
-    expect(atomic + torn + atomic + takeovers).toBe(140);
+    expect(result.coverage.boundaries).toEqual({ covered: 153, total: 153 });
+    expect(atomic + torn + torn + takeovers).toBe(153);
   });
 
   it("is covered less when one boundary is left out, in every position and on every store", async () => {
     const result = await look(named("two-tools"), { skip: ["tool.intent#2"] });
-    // before and after on Memory and SQLite, torn too on JSONL, and one takeover.
-    expect(result.coverage.boundaries).toEqual({ covered: 140 - (2 + 3 + 2 + 1), total: 140 });
+    // before and after on Memory, torn too on JSONL and SQLite, and one takeover.
+    expect(result.coverage.boundaries).toEqual({ covered: 153 - (2 + 3 + 3 + 1), total: 153 });
     expect(result.totals).toMatchObject({ violated: 0, inconclusive: 0 });
   });
 });
 
 describe("one-turn, with a second death in each recovery", () => {
   it("has as many deaths as the recoveries have boundaries, by hand", async () => {
-    /** `positions` is the number of deaths at one commit, tears included; a request has three. */
-    const count = (positions: number) => {
-      // What is left to do after each commit: commits, requests.
-      const left = {
-        nothing: 0,
-        terminal: positions,
-        // The outcome of the request is unknown and may not be asked for again: a synthetic settlement, a terminal.
-        unknown: 2 * positions,
-        intent: 3 * positions + 3,
-        ready: 4 * positions + 3,
-        acceptance: 5 * positions + 3,
-        everything: 6 * positions + 3,
-      };
+    /** What is left to do after each commit: commits, with that many deaths at each, and requests, with three. */
+    const deathsAfter = (positions: number) => ({
+      nothing: 0,
+      terminal: positions,
+      // The outcome of the request is unknown and may not be asked for again: a synthetic settlement, a terminal.
+      unknown: 2 * positions,
+      intent: 3 * positions + 3,
+      ready: 4 * positions + 3,
+      acceptance: 5 * positions + 3,
+      everything: 6 * positions + 3,
+    });
+    /** `positions` is the number of deaths at one commit of a first life, tears included; `later` at one of a second. */
+    const count = (positions: number, later: number) => {
+      const left = deathsAfter(later);
       // Every cut of a commit but the last leaves what was there before it: its `before`, and a torn line.
       const without = positions - 1;
       const second =
@@ -136,16 +138,20 @@ describe("one-turn, with a second death in each recovery", () => {
         (1 + 3 + without) * left.unknown +
         (1 + without) * left.terminal +
         left.nothing;
-      return 1 + left.everything + second;
+      return 1 + deathsAfter(positions).everything + second;
     };
-    // Before and after; on JSONL also torn in two places.
-    expect([count(2), count(4)]).toEqual([121, 409]);
+    // Before and after; on JSONL also torn in two places; on SQLite so in first lives only.
+    expect([count(2, 2), count(4, 4), count(4, 2)]).toEqual([121, 409, 241]);
 
     const result = await look(named("one-turn"), { depth: 2 });
-    expect(runsOf(result, "crash")).toEqual({ memory: count(2), jsonl: count(4), sqlite: count(2) });
-    expect(runsOf(result, "backends")).toEqual({ harness: count(2) });
+    expect(runsOf(result, "crash")).toEqual({
+      memory: count(2, 2),
+      jsonl: count(4, 4),
+      sqlite: count(4, 2),
+    });
+    expect(runsOf(result, "backends")).toEqual({ harness: count(2, 2) });
     expect(result.failures).toEqual([]);
     // A boundary is counted once, however often its recovery was cut.
-    expect(result.coverage.boundaries).toEqual({ covered: 15 + 21 + 15 + 6, total: 57 });
+    expect(result.coverage.boundaries).toEqual({ covered: 15 + 21 + 21 + 6, total: 63 });
   });
 });

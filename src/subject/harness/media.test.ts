@@ -21,7 +21,7 @@ const MEDIA: readonly Medium[] = [memoryMedium, jsonlMedium, sqliteMedium] as re
 
 /** Commits one custom entry of that id. */
 async function commit(medium: Medium, disk: Disk, ids: readonly string[], options = { abandons: false }) {
-  const store = await medium.open(disk, { clock: new VirtualClock(), incarnation: 0 });
+  const store = await medium.open(disk, { clock: new VirtualClock() });
   for (const id of ids) {
     await store.storage.commit({
       writes: [{ kind: "entry", entry: { id, parentId: null, type: "custom", customType: "t" } }],
@@ -46,7 +46,7 @@ describe.each(MEDIA.map((medium) => [medium.id, medium] as const))("the medium %
 
   it("forks disks that share nothing, also while a life runs on the original", async () => {
     const disk = await medium.provision(metadata, scratch.folder);
-    const { storage, abandon } = await medium.open(disk, { clock: new VirtualClock(), incarnation: 0 });
+    const { storage, abandon } = await medium.open(disk, { clock: new VirtualClock() });
     const write = (id: string) =>
       storage.commit({
         writes: [{ kind: "entry", entry: { id, parentId: null, type: "custom", customType: "t" } }],
@@ -75,7 +75,7 @@ describe.each(MEDIA.map((medium) => [medium.id, medium] as const))("the medium %
     const again = disk.fork(scratch.folder);
     const clock = new VirtualClock();
     clock.step(60_000);
-    const store = await medium.open(again, { clock, incarnation: 1 });
+    const store = await medium.open(again, { clock });
     expect((await store.storage.getEntries(["a"])).size).toBe(1);
     await store.storage.close();
   });

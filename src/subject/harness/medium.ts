@@ -24,8 +24,6 @@ export interface Medium<D extends Disk = Disk> {
 /** What one life opens a store with. */
 export interface StoreLife {
   readonly clock: Clock;
-  /** Which life this is; a store that knows its owner takes its name from it. */
-  readonly incarnation: number;
 }
 
 /** An open store, and its two ends. */

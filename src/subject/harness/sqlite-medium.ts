@@ -1,11 +1,14 @@
 /**
- * SQLite: the disk is a database file with its WAL, or an image of one. A commit is atomic on either.
+ * SQLite: the disk is a database file with its WAL, or an image of one.
+ *
+ * A commit is one transaction of the write-ahead log, and `write-ahead-log.ts` says where one tears. Only the disk that
+ * was provisioned is torn: an image has no log, and a copy is made to be recovered from.
  *
  * Copying a database and its WAL costs several times what a recovery costs, so most forks are images: the bytes of
  * the database as its live connection sees it. One fork in `FILE_FORK_SHARE` is a copy of the real files, WAL
  * included, so that what a dead process leaves beside the database is looked at too.
  */
-import { copyFileSync, existsSync, rmSync } from "node:fs";
+import { copyFileSync, existsSync, rmSync, truncateSync } from "node:fs";
 import { join } from "node:path";
 import {
   dumpSqlite,
@@ -14,13 +17,17 @@ import {
   SqliteStorage,
   type Storage,
 } from "../../storage/index.ts";
-import type { Disk } from "../contract.ts";
+import type { Disk, TornDisk } from "../contract.ts";
 import type { Medium, OpenStore, StoreLife } from "./medium.ts";
+import { beginningOf, endOfLog, type LogEnd, tearsOfLog } from "./write-ahead-log.ts";
 
 /** One fork in this many is a copy of the real files. */
 export const FILE_FORK_SHARE = 8;
 
 const SESSION_FILE = "session.sqlite";
+
+/** All lives have one name, as those of one deployed service have: only the fence tells a stale one from its successor. */
+const OWNER_ID = "writer";
 
 /** What the disk stands on: files, or bytes. An image remembers what its last life left. */
 type Ground =
@@ -34,10 +41,15 @@ export class SqliteSubjectDisk implements Disk {
   live: SqliteStorage | undefined;
   /** What the last life on an image left when it was closed. */
   left: SessionDump | undefined;
+  readonly #isTorn: boolean;
   #forkCount = 0;
+  /** The end of the log when it was last asked for. */
+  #logEnd: LogEnd | undefined;
 
-  constructor(ground: Ground) {
+  /** @param isTorn whether its commits are torn; see the header. */
+  constructor(ground: Ground, isTorn = false) {
     this.ground = ground;
+    this.#isTorn = isTorn;
   }
 
   fork(folder: string): SqliteSubjectDisk {
@@ -48,18 +60,34 @@ export class SqliteSubjectDisk implements Disk {
     if (live !== undefined && ++this.#forkCount % FILE_FORK_SHARE !== 0) {
       return new SqliteSubjectDisk({ kind: "image", bytes: live.image() });
     }
-    const path = nextPath(folder);
-    copyFileSync(ground.path, path);
-    if (existsSync(`${ground.path}-wal`)) copyFileSync(`${ground.path}-wal`, `${path}-wal`);
-    return new SqliteSubjectDisk({ kind: "file", path });
+    return new SqliteSubjectDisk(copyOf(ground.path, folder));
   }
 
-  size(): undefined {
-    return undefined;
+  size(): number | undefined {
+    if (!this.#isTorn || this.ground.kind === "image") return undefined;
+    this.#logEnd = endOfLog(this.ground.path);
+    return this.#logEnd?.offset ?? 0;
   }
 
-  tear(): readonly never[] {
-    return [];
+  tear(_sizeBefore: number, folder: string): readonly TornDisk[] {
+    const { ground } = this;
+    const end = ground.kind === "file" ? endOfLog(ground.path) : undefined;
+    if (ground.kind === "image" || end === undefined) return [];
+    const beginning = beginningOf(this.#logEnd, end);
+    return tearsOfLog(beginning, end).map((offset) => {
+      const copy = copyOf(ground.path, folder);
+      truncateSync(`${copy.path}-wal`, offset);
+      return { bytesWritten: offset - beginning, disk: new SqliteSubjectDisk(copy) };
+    });
+  }
+
+  /** Cuts off the commit that was made since `size` was asked, where a medium that stopped in it would have. */
+  cutOff(bytesWritten: number): void {
+    const { ground } = this;
+    const end = ground.kind === "file" ? endOfLog(ground.path) : undefined;
+    if (ground.kind === "image" || end === undefined)
+      throw new Error("only a commit in a log can be cut off");
+    truncateSync(`${ground.path}-wal`, beginningOf(this.#logEnd, end) + bytesWritten);
   }
 
   dispose(): void {
@@ -81,15 +109,15 @@ export const sqliteMedium: Medium<SqliteSubjectDisk> = {
       ownerId: "provision",
     });
     await storage.close();
-    return new SqliteSubjectDisk({ kind: "file", path });
+    return new SqliteSubjectDisk({ kind: "file", path }, true);
   },
-  attach: (folder) => new SqliteSubjectDisk({ kind: "file", path: join(folder, SESSION_FILE) }),
+  attach: (folder) => new SqliteSubjectDisk({ kind: "file", path: join(folder, SESSION_FILE) }, true),
   open: openSqlite,
   dump: (disk) => disk.left ?? dumpSqlite(sourceOf(disk)),
 };
 
-async function openSqlite(disk: SqliteSubjectDisk, { clock, incarnation }: StoreLife): Promise<OpenStore> {
-  const storage = await SqliteStorage.open(sourceOf(disk), { clock, ownerId: `life-${incarnation}` });
+async function openSqlite(disk: SqliteSubjectDisk, { clock }: StoreLife): Promise<OpenStore> {
+  const storage = await SqliteStorage.open(sourceOf(disk), { clock, ownerId: OWNER_ID });
   disk.live = storage;
   return {
     storage: disk.ground.kind === "image" ? leavingAnImage(storage, disk) : storage,
@@ -97,6 +125,27 @@ async function openSqlite(disk: SqliteSubjectDisk, { clock, incarnation }: Store
       disk.live = undefined;
       storage.abandon();
     },
+    stopNextWriteAfter: (bytesWritten, reached) => stopNextCommit(storage, disk, bytesWritten, reached),
+  };
+}
+
+/**
+ * Nobody can stop SQLite in the middle of a commit from inside its process. So the commit is made, and what a medium
+ * that stopped would not have taken is cut off the log; the process is killed before it does anything else.
+ */
+function stopNextCommit(
+  storage: SqliteStorage,
+  disk: SqliteSubjectDisk,
+  bytesWritten: number,
+  reached: () => void,
+): void {
+  disk.size();
+  const commit = storage.commit.bind(storage);
+  storage.commit = async (transaction) => {
+    await commit(transaction);
+    disk.cutOff(bytesWritten);
+    reached();
+    throw new Error("the medium stopped in the middle of this commit");
   };
 }
 
@@ -111,6 +160,14 @@ function leavingAnImage(storage: SqliteStorage, disk: SqliteSubjectDisk): Storag
     return close();
   };
   return storage;
+}
+
+/** A copy of a database and its log. */
+function copyOf(from: string, folder: string): Extract<Ground, { kind: "file" }> {
+  const path = nextPath(folder);
+  copyFileSync(from, path);
+  if (existsSync(`${from}-wal`)) copyFileSync(`${from}-wal`, `${path}-wal`);
+  return { kind: "file", path };
 }
 
 function sourceOf({ ground, live }: SqliteSubjectDisk): SqliteSource {

@@ -31,10 +31,10 @@ export function harnessSubject<D extends Disk>(
     provision: ({ seed, folder }) => medium.provision(metadataOf(seed), folder),
     attach: (folder) => medium.attach(folder),
     boot: (boot) => {
-      const { world, incarnation } = boot;
+      const { world } = boot;
       const parts = {
         metadata: metadataOf(boot.seed),
-        open: () => medium.open(own(boot.disk), { clock: world.clock, incarnation }),
+        open: () => medium.open(own(boot.disk), { clock: world.clock }),
         label: boot.isNamed ? namer(medium, own(boot.disk), boot) : () => "commit",
         seams: options.seams ?? {},
       };
