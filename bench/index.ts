@@ -8,14 +8,22 @@ import { benchKills } from "./kills.ts";
 import { benchReads } from "./reads.ts";
 import { benchTxlog } from "./txlog.ts";
 
-const PARTS = {
-  commits: benchCommits,
-  reads: benchReads,
-  states: benchCrashStates,
-  kills: benchKills,
-  txlog: benchTxlog,
-};
+const PARTS = new Map([
+  ["commits", benchCommits],
+  ["reads", benchReads],
+  ["states", benchCrashStates],
+  ["kills", benchKills],
+  ["txlog", benchTxlog],
+]);
 
 const wanted = process.argv.slice(2);
-for (const [name, part] of Object.entries(PARTS))
-  if (wanted.length === 0 || wanted.includes(name)) await part();
+const unknown = wanted.filter((name) => !PARTS.has(name));
+if (unknown.length > 0) {
+  // Nothing measured would look like nothing missed.
+  process.stderr.write(
+    `no part of the bench is called ${unknown.join(", ")}; there are ${[...PARTS.keys()].join(", ")}\n`,
+  );
+  process.exitCode = 2;
+} else {
+  for (const [name, part] of PARTS) if (wanted.length === 0 || wanted.includes(name)) await part();
+}
