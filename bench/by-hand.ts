@@ -48,7 +48,7 @@ async function runToEnd(medium: Medium, disk: Disk, scenario: Scenario): Promise
     session,
     models: new ScriptedModels(world, access, new Map()),
     model: SCRIPTED_MODEL,
-    tools: scriptedTools(scenario, world, access),
+    tools: scriptedTools(scenario, world, access, 1),
     ...(scenario.settings.retry === undefined ? {} : { retry: { ...scenario.settings.retry } }),
     ...(scenario.settings.toolExecution === undefined
       ? {}

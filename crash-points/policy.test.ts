@@ -56,6 +56,11 @@ const DIFFERS: Readonly<Record<string, readonly string[]>> = {
     ...["generation.settle.retry#1:after", "timer.sleep#1:before"],
   ],
   "terminating-tool": unknown("tool.intent#1", "tool.execute#1", "tool.settle.last#1"),
+  // One was safe when it was started and is not now, the other the other way round. The third is safe both times.
+  "redeployed-tools": [
+    ...unknown("tool.intent#1", "tool.execute#1", "tool.settle#1"),
+    ...unknown("tool.intent#2", "tool.execute#2", "tool.settle#2"),
+  ],
   // Its tool may be repeated and its requests may be tried again: nothing differs, anywhere.
   "large-result": [],
 };

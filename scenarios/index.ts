@@ -5,6 +5,7 @@ import type { Scenario } from "../src/faults/index.ts";
 import largeResult from "./large-result.ts";
 import oneTurn from "./one-turn.ts";
 import parallelTools from "./parallel-tools.ts";
+import redeployedTools from "./redeployed-tools.ts";
 import terminatingTool from "./terminating-tool.ts";
 import toolError from "./tool-error.ts";
 import twoTools from "./two-tools.ts";
@@ -15,6 +16,7 @@ export const SCENARIOS: readonly Scenario[] = [
   parallelTools,
   toolError,
   terminatingTool,
+  redeployedTools,
   largeResult,
 ];
 

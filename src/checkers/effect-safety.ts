@@ -10,7 +10,7 @@
  * 2. A step is requested at most as often as its captured policy allows, and the attempt is within it.
  * 3. A tool call has an intent, and runs with exactly the stored arguments.
  * 4. A `never` call runs at most once, over all lives; a `safe` one at most once in each life.
- * 5. What the intent declares of a tool's replay is what the tool declares.
+ * 5. What a new intent says of a tool's replay is what the tool declares in this life.
  * 6. Nothing starts while a cancellation is durable.
  * And at the moment at which an effect is settled:
  * 7. A response that is no error follows a request, and a result that is no error an execution, of the same life.
@@ -21,7 +21,7 @@
  * `safe` is (`replay-check` measures that), and hooks, which are idempotent by contract.
  */
 
-import type { BillRow, EffectRow, Scenario } from "../faults/index.ts";
+import { type BillRow, declaredReplay, type EffectRow, type Scenario } from "../faults/index.ts";
 import { canonicalJson, jsonEquals } from "../foundation/index.ts";
 import type { EntryDraft, OperationState, ToolCall, ToolCallContent } from "../model/index.ts";
 import type { HarnessCheck, HarnessCheckRun, ObservedCommit, OtherEvent, Report } from "./harness-check.ts";
@@ -127,12 +127,12 @@ class EffectSafetyRun implements HarnessCheckRun {
     const earlier = this.#executions.get(call.call.resultEntryId);
     this.#executions.set(call.call.resultEntryId, { count: (earlier?.count ?? 0) + 1, life: model.life });
     if (earlier === undefined) {
-      if (model.isFromEarlierLife(call.call.resultEntryId) && this.#isNever(call.call, row.tool)) {
+      if (model.isFromEarlierLife(call.call.resultEntryId) && this.#isNever(call.call, row.tool, model)) {
         report("never call started under a lost intent", `${what} ran under an intent of an earlier life`);
       }
       return;
     }
-    if (this.#isNever(call.call, row.tool)) {
+    if (this.#isNever(call.call, row.tool, model)) {
       report("never call twice", `${what} is never to be run again, and ran ${earlier.count + 1} times`);
     } else if (earlier.life === model.life) {
       report("safe call twice in one life", `${what} ran twice in life ${model.life}`);
@@ -171,12 +171,14 @@ class EffectSafetyRun implements HarnessCheckRun {
     );
   }
 
-  #isNever(call: ToolCall, tool: string): boolean {
-    return (call.status === "effect_pending" && call.replay === "never") || this.#declared(tool) === "never";
+  #isNever(call: ToolCall, tool: string, model: StoreModel): boolean {
+    const isStoredSo = call.status === "effect_pending" && call.replay === "never";
+    return isStoredSo || this.#declared(tool, model) === "never";
   }
 
-  #declared(tool: string): "never" | "safe" | undefined {
-    return this.#scenario.tools.find(({ name }) => name === tool)?.replay;
+  #declared(toolName: string, { life }: StoreModel): "never" | "safe" | undefined {
+    const tool = this.#scenario.tools.find(({ name }) => name === toolName);
+    return tool && declaredReplay(tool, life);
   }
 
   #checkDeclarations(state: OperationState, model: StoreModel, report: Report): void {
@@ -185,7 +187,9 @@ class EffectSafetyRun implements HarnessCheckRun {
     state.phase.batch.calls.forEach((call, index) => {
       const name = source[index]?.name;
       if (call.status !== "effect_pending" || name === undefined) return;
-      const declared = this.#declared(name);
+      // An intent of an earlier life says what was declared then.
+      if (model.isFromEarlierLife(call.resultEntryId)) return;
+      const declared = this.#declared(name, model);
       if (declared === undefined || declared === call.replay) return;
       report(
         "intent with another replay than the tool declares",

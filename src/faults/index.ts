@@ -31,15 +31,16 @@ export {
   type RunKind,
   refOf,
 } from "./run-id.ts";
-export type {
-  Scenario,
-  ScenarioSettings,
-  ScriptedCall,
-  ScriptedReply,
-  ScriptedTool,
-  ScriptedToolBehaviour,
-  ScriptedUsage,
-  Stimulus,
+export {
+  declaredReplay,
+  type Scenario,
+  type ScenarioSettings,
+  type ScriptedCall,
+  type ScriptedReply,
+  type ScriptedTool,
+  type ScriptedToolBehaviour,
+  type ScriptedUsage,
+  type Stimulus,
 } from "./scenario.ts";
 export { Timeline, type TimelineEvent } from "./timeline.ts";
 export {

@@ -60,6 +60,10 @@ export interface ScriptedTool {
   readonly name: string;
   /** What the tool declares: may it be run again with the same arguments? */
   readonly replay: "never" | "safe";
+  /** What it declares in every life but the first, where that differs: another version was deployed in between. */
+  readonly replayAfterRestart?: "never" | "safe";
+  /** Each life prepares the arguments in its own way: the member `life`, a number from 0, is added to them. */
+  readonly preparesByLife?: true;
   readonly executionMode?: "sequential" | "parallel";
   /** Arguments that must be present, as strings; everything else is allowed. */
   readonly requires?: readonly string[];
@@ -78,3 +82,8 @@ export type ScriptedToolBehaviour =
   | { readonly kind: "answersBytes"; readonly byteCount: number }
   /** The effect happens, then the tool throws. */
   | { readonly kind: "throws"; readonly message: string };
+
+/** What a scripted tool declares in a life, counted from 0. */
+export function declaredReplay({ replay, replayAfterRestart }: ScriptedTool, life: number): "never" | "safe" {
+  return life === 0 ? replay : (replayAfterRestart ?? replay);
+}

@@ -10,7 +10,7 @@
  * Covered: runs with generation, retry, tools and cancellation. For everything else it throws `NotCovered`.
  */
 
-import type { Scenario } from "../../faults/index.ts";
+import { declaredReplay, type Scenario } from "../../faults/index.ts";
 import {
   type NormalizedRetryPolicy,
   normalizeRetryPolicy,
@@ -150,8 +150,9 @@ class Continuation {
           isCancelled ? syntheticResult(source) : this.#library.result(turn, source),
         );
       }
-      const declared = this.#scenario.tools.find(({ name }) => name === source.name)?.replay;
-      const isRunAgain = call.replay === "safe" && declared === "safe" && !isCancelled;
+      const tool = this.#scenario.tools.find(({ name }) => name === source.name);
+      const isSafeNow = tool !== undefined && declaredReplay(tool, RECOVERING_LIFE) === "safe";
+      const isRunAgain = call.replay === "safe" && isSafeNow && !isCancelled;
       this.#demand(
         isRunAgain
           ? `safe call pending: ${source.name} is run again with the stored arguments`
@@ -206,6 +207,9 @@ class Continuation {
     this.#demands.push(`§4.5 ${what}`);
   }
 }
+
+/** Whoever recovers is not the first life; what is declared changes there and never again. */
+const RECOVERING_LIFE = 1;
 
 const ABORTED: Next = { kind: "end", outcome: "aborted" };
 

@@ -105,7 +105,7 @@ class HarnessLife {
     });
     const access = { gate, timeline };
     const models = new ScriptedModels(world, access, settledFailures(await this.#messages(store.storage)));
-    const tools = scriptedTools(scenario, world, access);
+    const tools = scriptedTools(scenario, world, access, incarnation);
     const { harness, suspended } = await AgentHarness.create({
       session,
       models: seams.models?.(models, boot) ?? models,

@@ -1,17 +1,29 @@
 /** The tools of a scenario as a harness takes them: each execution is an effect of the scripted world. */
 import { type TSchema, Type } from "typebox";
-import type { Scenario, ScriptedTool, World, WorldAccess } from "../../faults/index.ts";
+import {
+  declaredReplay,
+  type Scenario,
+  type ScriptedTool,
+  type World,
+  type WorldAccess,
+} from "../../faults/index.ts";
 import type { AgentHarnessTool, AgentToolResult } from "../../model/index.ts";
 import { usageOf } from "./scripted-models.ts";
 
-/** The tools, bound to a world and to one life. */
-export function scriptedTools(scenario: Scenario, world: World, access: WorldAccess): AgentHarnessTool[] {
+/** The tools, bound to a world and to one life, counted from 0. */
+export function scriptedTools(
+  scenario: Scenario,
+  world: World,
+  access: WorldAccess,
+  life: number,
+): AgentHarnessTool[] {
   return scenario.tools.map((tool) => ({
     name: tool.name,
     label: tool.name,
     description: `scripted tool ${tool.name}`,
     parameters: parametersOf(tool),
-    replay: tool.replay,
+    replay: declaredReplay(tool, life),
+    ...(tool.preparesByLife ? { prepareArguments: (args) => ({ ...(args as object), life }) } : {}),
     ...(tool.executionMode === undefined ? {} : { executionMode: tool.executionMode }),
     execute: async (toolCallId, params): Promise<AgentToolResult> => {
       const answer = await world.execute(access, tool, toolCallId, params as never);

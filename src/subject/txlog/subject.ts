@@ -1,6 +1,7 @@
 /** The transactional session as a subject. */
 import { join } from "node:path";
 import { expectTxlogRecovery, startTxlogJudge, viewOfTxlog } from "../../checkers/index.ts";
+import type { Scenario } from "../../faults/index.ts";
 import { idsOfIncarnation, VirtualClock } from "../../foundation/index.ts";
 import { createSession, WriterLocks } from "../../txlog/index.ts";
 import type { Disk, Subject } from "../contract.ts";
@@ -19,10 +20,7 @@ export function txlogSubject(options: { readonly id?: string; readonly seams?: T
     family: "txlog",
     rows: ROWS,
     drives: ["automatic"],
-    skips: ({ tools }) =>
-      tools.some(({ does }) => does.kind === "answers" && does.terminate === true)
-        ? "a tool cannot end a run in this system"
-        : undefined,
+    skips: reasonToSkip,
     provision: async ({ seed, folder }) => {
       const disk = TxlogDisk.onHost(nextFolder(folder));
       const clock = new VirtualClock();
@@ -57,6 +55,17 @@ const ROWS = [
   "operationFinished.completed",
   "operationFinished.failed",
 ];
+
+function reasonToSkip({ tools }: Scenario): string | undefined {
+  if (tools.some(({ does }) => does.kind === "answers" && does.terminate === true)) {
+    return "a tool cannot end a run in this system";
+  }
+  if (tools.some(({ preparesByLife }) => preparesByLife)) return "this system does not prepare arguments";
+  if (tools.some(({ replayAfterRestart }) => replayAfterRestart)) {
+    return "the scripted world declares the tools of this system once";
+  }
+  return undefined;
+}
 
 /** The id of the session of a seed: the first that its provisioning mints. */
 function sessionId(seed: number): string {
