@@ -58,18 +58,24 @@ describe("the terminal report", () => {
     expect(text).toContain("(99.9 %)");
   });
 
-  it("describes a failure by verdict, checker, signature and message, and ends with the line that repeats it", () => {
+  it("describes a failure by verdict, checker, signature and message, with the line that repeats it", () => {
     const text = plain({ ...SAMPLE, failures: [failure()] });
     expect(text).toMatch(
-      /\nviolated recovery-equality: differs:\/entries\/\*\n {2}expected one entry,\n {2}found another\n {2}npx crashproof repro 'crash\/two-tools\/jsonl\/tool\.settle#1:after'\n$/,
+      /\nviolated recovery-equality: differs:\/entries\/\*\n {2}expected one entry,\n {2}found another\n {2}npx crashproof repro 'crash\/two-tools\/jsonl\/tool\.settle#1:after'\n\n/,
     );
   });
 
-  it("prints three failures of one signature and counts the rest, signature by signature", () => {
+  it("describes a defect once, with three of its runs and a count of the others", () => {
     const text = plain(SAMPLE);
-    expect(text.match(/violated recovery-equality/g)).toHaveLength(3);
-    expect(text).toContain("  … and 1 more with this signature\n");
+    expect(text.match(/violated recovery-equality/g)).toHaveLength(1);
+    expect(text).toContain("violated recovery-equality: differs:/entries/* (4 runs)\n");
+    expect(text.match(/npx crashproof repro 'crash/g)).toHaveLength(3);
+    expect(text).toContain("  … and 1 more\n");
     expect(text).toContain("inconclusive explorer: child-lost\n");
+  });
+
+  it("ends with the verdict and how much was looked at, below everything that was found", () => {
+    expect(plain(SAMPLE)).toMatch(/\nviolated: 100 survived(.*\n)+seed 1, 2\.3 s\n$/);
   });
 
   it("says nothing of kills where none were made", () => {

@@ -1,5 +1,9 @@
 /**
- * The terminal report: a table by scenario and subject, coverage, and every failure with the line that repeats it.
+ * The terminal report: a table by scenario and subject, every kind of failure with the lines that repeat it, and last,
+ * where the eye is when the command ends, the verdict and how much was looked at.
+ *
+ * One defect fails in many runs, in the same way: it is described once, with the runs under it.
+ *
  * A function of the result; colours only where the terminal has them.
  */
 import pc from "picocolors";
@@ -11,15 +15,15 @@ import {
   overallVerdict,
 } from "../explore/index.ts";
 
-/** More failures of one signature than these are counted, not printed. */
-const FAILURES_PER_SIGNATURE_MAX = 3;
+/** More runs of one signature than these are counted, not printed. */
+const RUNS_PER_SIGNATURE_MAX = 3;
 
 /** The report as text, ending with a line feed. */
 export function terminalReport(result: ExploreResult): string {
   const skipped = result.skipped.map(({ scenario, subject, reason }) =>
     pc.dim(`skipped: ${scenario} on ${subject}: ${reason}`),
   );
-  const lines = [...table(result.groups), ...skipped, "", ...summary(result), ...failures(result.failures)];
+  const lines = [...table(result.groups), ...skipped, ...failures(result.failures), "", ...summary(result)];
   return `${lines.join("\n")}\n`;
 }
 
@@ -89,21 +93,20 @@ function failures(all: readonly Failure[]): string[] {
     const key = `${failure.checker}\u0000${failure.signature}`;
     bySignature.set(key, [...(bySignature.get(key) ?? []), failure]);
   }
-  return [...bySignature.values()].flatMap((same) => {
-    const more = same.length - FAILURES_PER_SIGNATURE_MAX;
-    return [
-      ...same.slice(0, FAILURES_PER_SIGNATURE_MAX).flatMap(describe),
-      ...(more > 0 ? [`  … and ${more} more with this signature`] : []),
-    ];
-  });
+  return [...bySignature.values()].flatMap(describe);
 }
 
-function describe({ verdict, checker, signature, message, repro }: Failure): string[] {
-  const colour = verdict === "violated" ? pc.red : pc.yellow;
+/** Failures of one signature. What is said is said of the first of them. */
+function describe(same: readonly Failure[]): string[] {
+  const [first] = same;
+  if (first === undefined) return [];
+  const colour = first.verdict === "violated" ? pc.red : pc.yellow;
+  const more = same.length - RUNS_PER_SIGNATURE_MAX;
   return [
     "",
-    `${colour(verdict)} ${checker}: ${signature}`,
-    `  ${message.replaceAll("\n", "\n  ")}`,
-    `  ${pc.bold(repro)}`,
+    `${colour(first.verdict)} ${first.checker}: ${first.signature}${same.length > 1 ? ` (${same.length} runs)` : ""}`,
+    `  ${first.message.replaceAll("\n", "\n  ")}`,
+    ...same.slice(0, RUNS_PER_SIGNATURE_MAX).map(({ repro }) => `  ${pc.bold(repro)}`),
+    ...(more > 0 ? [`  … and ${more} more`] : []),
   ];
 }

@@ -64,5 +64,5 @@ export { createSession, type NewSession, openSession, type SessionHost } from ".
 export { FileSessionStore, type RecoverableStore, type SessionStore } from "./store/store.ts";
 export { processLocks, WriterLocks } from "./store/writer-locks.ts";
 export { SYNTHETIC_CONTENT, type SyntheticReason } from "./synthetic.ts";
-export { labelOfTransaction, type TransactionLabel } from "./transaction-label.ts";
+export { labelOfTransaction, TRANSACTION_LABELS, type TransactionLabel } from "./transaction-label.ts";
 export type { ModelReply, ModelRequest, RequestedCall, ToolExecution, ToolOutcome, World } from "./world.ts";

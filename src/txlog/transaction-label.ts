@@ -6,22 +6,31 @@
  */
 import { absurd } from "../foundation/index.ts";
 import type { EntryBody, NewFact, RecordBody } from "./fact-types.ts";
-import type { SyntheticReason } from "./synthetic.ts";
 
-export type TransactionLabel =
-  | "userMessage"
-  | "runStarted"
-  | "compactionStarted"
-  | "stepAttempt"
-  | "assistantSettled"
-  | "compactionSettled"
-  | "stepFailed"
-  | "toolStarted"
-  | "toolResult"
-  | `synthetic.${SyntheticReason}`
-  | "abortRequested"
-  | `operationFinished.${"completed" | "aborted" | "failed"}`
-  | "usage";
+/** All labels, in the order of a run. */
+export const TRANSACTION_LABELS = [
+  "userMessage",
+  "runStarted",
+  "compactionStarted",
+  "stepAttempt",
+  "assistantSettled",
+  "compactionSettled",
+  "stepFailed",
+  "toolStarted",
+  "toolResult",
+  "synthetic.invalidArguments",
+  "synthetic.unknownTool",
+  "synthetic.truncated",
+  "synthetic.aborted",
+  "synthetic.interrupted",
+  "abortRequested",
+  "operationFinished.completed",
+  "operationFinished.aborted",
+  "operationFinished.failed",
+  "usage",
+] as const;
+
+export type TransactionLabel = (typeof TRANSACTION_LABELS)[number];
 
 /** The label of a transaction: the one of its first record, or of its first entry if it has none. */
 export function labelOfTransaction(facts: readonly NewFact[]): TransactionLabel {

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { expectTxlogRecovery, startTxlogJudge, viewOfTxlog } from "../../checkers/index.ts";
 import type { Scenario } from "../../faults/index.ts";
 import { idsOfIncarnation, VirtualClock } from "../../foundation/index.ts";
-import { createSession, WriterLocks } from "../../txlog/index.ts";
+import { createSession, TRANSACTION_LABELS, WriterLocks } from "../../txlog/index.ts";
 import type { Disk, Subject } from "../contract.ts";
 import { TxlogDisk } from "./disk.ts";
 import { startTxlogLife, type TxlogSeams } from "./life.ts";
@@ -18,7 +18,7 @@ export function txlogSubject(options: { readonly id?: string; readonly seams?: T
     title: "the transactional session, one append a transaction",
     grade: "process-crash",
     family: "txlog",
-    rows: ROWS,
+    rows: TRANSACTION_LABELS,
     drives: ["automatic"],
     skips: reasonToSkip,
     provision: async ({ seed, folder }) => {
@@ -42,19 +42,6 @@ export function txlogSubject(options: { readonly id?: string; readonly seams?: T
     expect: expectTxlogRecovery,
   };
 }
-
-/** The transactions that a run of a scenario can consist of; aborts and compactions have no scenario yet. */
-const ROWS = [
-  "runStarted",
-  "stepAttempt",
-  "assistantSettled",
-  "stepFailed",
-  "toolStarted",
-  "toolResult",
-  "synthetic.unknownTool",
-  "operationFinished.completed",
-  "operationFinished.failed",
-];
 
 function reasonToSkip({ tools }: Scenario): string | undefined {
   if (tools.some(({ does }) => does.kind === "answers" && does.terminate === true)) {
