@@ -71,7 +71,7 @@ describe("crash-points", () => {
     expect(shapeOf(readJson(file))).toEqual({ ...SHAPE_WITHOUT_KILLS, checkersOff: [], skipped: [] });
     const repros = [...out.matchAll(/^ {2}npx crashproof repro '([^']+)'$/gm)].map(([, id]) => id ?? "");
     expect(repros.length).toBeGreaterThan(3);
-    const seen = out.match(/^violated effect-safety: request without an intent$/m);
+    const seen = out.match(/^violated effect-safety: request without an intent \(\d+ runs\)$/m);
     expect(seen).not.toBeNull();
 
     const again = await crashproof("repro", repros[0] ?? "");
