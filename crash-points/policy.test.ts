@@ -63,6 +63,11 @@ const DIFFERS: Readonly<Record<string, readonly string[]>> = {
   ],
   // Its tool may be repeated and its requests may be tried again: nothing differs, anywhere.
   "large-result": [],
+  // The call must never run twice. Nobody says again what was said while it ran, unless it is durable: the moment is over.
+  "steer-while-tool-runs": [
+    ...unknown("tool.intent#1", "tool.execute#1", "tool.settle.last#1"),
+    ...["queue.steer#1:before", "queue.steer#1:after"],
+  ],
 };
 
 async function differing(scenario: Scenario, subject: Subject): Promise<Set<string>> {

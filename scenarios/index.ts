@@ -6,6 +6,7 @@ import largeResult from "./large-result.ts";
 import oneTurn from "./one-turn.ts";
 import parallelTools from "./parallel-tools.ts";
 import redeployedTools from "./redeployed-tools.ts";
+import steerWhileToolRuns from "./steer-while-tool-runs.ts";
 import terminatingTool from "./terminating-tool.ts";
 import toolError from "./tool-error.ts";
 import twoTools from "./two-tools.ts";
@@ -18,6 +19,7 @@ export const SCENARIOS: readonly Scenario[] = [
   terminatingTool,
   redeployedTools,
   largeResult,
+  steerWhileToolRuns,
 ];
 
 /** The scenario of a name, or undefined. */

@@ -32,7 +32,11 @@ export {
   refOf,
 } from "./run-id.ts";
 export {
+  callsAt,
   declaredReplay,
+  type MeanwhileCall,
+  type Moment,
+  type QueueCall,
   type Scenario,
   type ScenarioSettings,
   type ScriptedCall,

@@ -21,17 +21,54 @@ export interface Scenario {
   readonly turns: readonly (readonly ScriptedReply[])[];
   /** What the application does, in order. Each starts when the one before it is done. */
   readonly stimuli: readonly Stimulus[];
+  /** What it does meanwhile, while something of the world is under way. Those of one moment are made in order. */
+  readonly meanwhile?: readonly MeanwhileCall[];
 }
 
 /** Settings that every system understands or may ignore, with its specification's defaults where absent. */
 export interface ScenarioSettings {
   readonly toolExecution?: "sequential" | "parallel";
+  /** How many queued items one checkpoint takes; see `QueueMode` of the model. */
+  readonly steeringMode?: "all" | "one-at-a-time";
+  readonly followUpMode?: "all" | "one-at-a-time";
   /** Retries of a provider request, as the public policy: attempts = `maxRetries` + 1 when enabled. */
   readonly retry?: { readonly enabled: boolean; readonly maxRetries: number; readonly baseDelayMs: number };
 }
 
-/** What a caller does to the runtime from outside. Never gated. */
-export type Stimulus = { readonly call: "prompt"; readonly text: string };
+/**
+ * What a caller does to the runtime from outside. Never gated. A message is known by its text, also after a restart, so
+ * no two messages of a scenario share one.
+ */
+export type Stimulus = { readonly call: "prompt"; readonly text: string } | QueueCall;
+
+/** Calls that say something to a lane, or take it back: `cancelQueued` names what was said. */
+export interface QueueCall {
+  readonly call: "steer" | "followUp" | "nextRun" | "cancelQueued" | "appendMessage" | "appendCustom";
+  readonly text: string;
+}
+
+/**
+ * A call that the application makes while an effect is under way: the effect has happened, its answer waits until the
+ * call is answered. After a restart the application knows only what is durable: it makes the call again when its moment
+ * comes again, unless the effect of the call is durable already.
+ */
+export type MeanwhileCall = { readonly while: Moment } & QueueCall;
+
+/** When: while the model answers this ask (from 1, the first by default) of a turn, or while a tool runs for a call. */
+export type Moment =
+  | { readonly turn: number; readonly ask?: number }
+  /** The provider's id of the call. */
+  | { readonly tool: string };
+
+/** The calls of a moment, in order. */
+export function callsAt({ meanwhile }: Scenario, moment: Moment): readonly MeanwhileCall[] {
+  return (meanwhile ?? []).filter((call) => isSameMoment(call.while, moment));
+}
+
+function isSameMoment(one: Moment, other: Moment): boolean {
+  if ("tool" in one) return "tool" in other && one.tool === other.tool;
+  return "turn" in other && one.turn === other.turn && (one.ask ?? 1) === (other.ask ?? 1);
+}
 
 /** One answer of the scripted model. */
 export interface ScriptedReply {

@@ -20,6 +20,21 @@ import { InvalidMessage, LaneBusy, MissingIdentities } from "./errors.ts";
 /** What a prompt may be. A text without images and without characters is no message. */
 export type PromptInput = string | AgentMessage | readonly AgentMessage[];
 
+/** One message of a caller, as it may be stored; nothing said is no message. */
+export function normalizeMessage(
+  environment: Environment,
+  lane: string,
+  input: string | AgentMessage,
+  images: readonly ImageContent[],
+): Result<AgentMessage, InvalidMessage> {
+  const messages = normalizePrompt(environment, lane, input, images);
+  if (!messages.ok) return messages;
+  const [message] = messages.value;
+  if (message !== undefined) return ok(message);
+  const reason = "it has no characters and no images";
+  return err(new InvalidMessage({ message: `the message is empty: ${reason}`, lane, reason }));
+}
+
 /** The caller's messages as they may be stored. */
 export function normalizePrompt(
   environment: Environment,
@@ -34,7 +49,7 @@ export function normalizePrompt(
     if (!result.ok) {
       const { path, expected, found } = result.error;
       const reason = `${path || "the message"} should be ${expected}, and is ${found}`;
-      return err(new InvalidMessage({ message: `the prompt cannot be stored: ${reason}`, lane, reason }));
+      return err(new InvalidMessage({ message: `the message cannot be stored: ${reason}`, lane, reason }));
     }
     admitted.push(result.value);
   }

@@ -42,7 +42,14 @@ import { type Environment, type SettingsParts, ToolRegistry } from "./environmen
 import { HarnessLane } from "./lane.ts";
 import { Lifecycle } from "./lifecycle.ts";
 import type { ActionInfo } from "./manual-drive.ts";
-import type { ResumeResult, RunResult, SuspendedOperation } from "./outcomes.ts";
+import type {
+  CancelQueuedResult,
+  NextRunResult,
+  QueueResult,
+  ResumeResult,
+  RunResult,
+  SuspendedOperation,
+} from "./outcomes.ts";
 import { toProviderMessages } from "./provider-messages.ts";
 import { promptOf, type RestoredLane, restoreLanes } from "./restore.ts";
 import { HarnessTreeWriter } from "./tree-writer.ts";
@@ -129,6 +136,22 @@ export class AgentHarness<TContext extends object | undefined = undefined> {
 
   resume(): Promise<ResumeResult> {
     return this.#main.resume();
+  }
+
+  steer(message: string | AgentMessage, images?: readonly ImageContent[]): Promise<QueueResult> {
+    return this.#main.steer(message, images);
+  }
+
+  followUp(message: string | AgentMessage, images?: readonly ImageContent[]): Promise<QueueResult> {
+    return this.#main.followUp(message, images);
+  }
+
+  nextRun(message: string | AgentMessage, images?: readonly ImageContent[]): Promise<NextRunResult> {
+    return this.#main.nextRun(message, images);
+  }
+
+  cancelQueued(entryId: string): Promise<CancelQueuedResult> {
+    return this.#main.cancelQueued(entryId);
   }
 
   getLeafId(): Promise<string | null> {

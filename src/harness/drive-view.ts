@@ -6,6 +6,7 @@
  */
 import type { OperationState, SettledAssistantMessage } from "../model/index.ts";
 import {
+  type CapturedItem,
   type CurrentOperation,
   estimateContextTokens,
   isRun,
@@ -61,6 +62,15 @@ export function createDriveView(environment: Environment): DriveView {
       const register = await session.getRegister("op.tool_args", key);
       if (register === undefined) throw new Error(`the stored arguments ${key} of a started call are gone`);
       return register.value;
+    },
+    async queuedItems(ids) {
+      const items: CapturedItem[] = [];
+      for (const id of ids) {
+        const register = await session.getRegister("pending.entry", id);
+        if (register === undefined) return undefined;
+        items.push({ id, pending: register.value });
+      }
+      return items;
     },
   };
 }

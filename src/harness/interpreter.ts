@@ -12,6 +12,7 @@ import { absurd, admitJson } from "../foundation/index.ts";
 import type { DeferredHandle, JsonObject, LaneLastResult } from "../model/index.ts";
 import {
   type Action,
+  type CapturedItem,
   type CurrentOperation,
   generationKey,
   interruptedRequestText,
@@ -42,6 +43,8 @@ export interface DriveView {
   limitsOf(provider: string, modelId: string): { outputTokens: number; contextWindow: number } | undefined;
   clearCall(current: CurrentOperation, live: DriveState, sourceIndex: number): Clearance;
   storedArguments(current: CurrentOperation, sourceIndex: number): Promise<JsonObject>;
+  /** The contents of queued items, in order; undefined if one of them is not queued any more. */
+  queuedItems(ids: readonly string[]): Promise<readonly CapturedItem[] | undefined>;
 }
 
 /** Where a drive ends. */
@@ -112,6 +115,11 @@ async function carryOut(
   action: Exclude<Action, { kind: "finish" | "suspend" | "not_implemented" }>,
 ): Promise<CurrentOperation | undefined> {
   switch (action.kind) {
+    case "consume_inbox": {
+      const items = await view.queuedItems(action.ids);
+      const { queue } = action;
+      return items && fx.commitTransition(current, { kind: "inbox_consumed", queue, items });
+    }
     case "start_generation":
       return startGeneration(fx, view, current);
     case "request_assistant":

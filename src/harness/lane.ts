@@ -10,7 +10,14 @@
 import { err, ok, type Result } from "../foundation/index.ts";
 import type { AgentMessage, ImageContent, LaneLastResult } from "../model/index.ts";
 import { type CurrentOperation, checkLastResult, nextAction } from "../operation/index.ts";
-import { acceptPrompt, busy, missingError, normalizePrompt, type PromptInput } from "./acceptance.ts";
+import {
+  acceptPrompt,
+  busy,
+  missingError,
+  normalizeMessage,
+  normalizePrompt,
+  type PromptInput,
+} from "./acceptance.ts";
 import { type DriveState, newDriveState } from "./drive-state.ts";
 import { createDriveView } from "./drive-view.ts";
 import { RealEffects } from "./effects.ts";
@@ -26,7 +33,16 @@ import {
 import { type DriveEnd, type DriveView, drive } from "./interpreter.ts";
 import { MutationLine } from "./lane-line.ts";
 import { type ActionInfo, gated, ManualGate } from "./manual-drive.ts";
-import { type ResumeResult, type RunOutcome, type RunResult, runOutcome } from "./outcomes.ts";
+import {
+  type CancelQueuedResult,
+  type NextRunResult,
+  type QueueResult,
+  type ResumeResult,
+  type RunOutcome,
+  type RunResult,
+  runOutcome,
+} from "./outcomes.ts";
+import { queueForNextRun, queueInput, withdraw } from "./queues.ts";
 import { readCurrent } from "./restore.ts";
 
 /** See the module header. */
@@ -78,6 +94,34 @@ export class HarnessLane {
     });
   }
 
+  /** Queues input for the open run: it is placed at the next checkpoint, before the next request. */
+  steer(message: string | AgentMessage, images: readonly ImageContent[] = []): Promise<QueueResult> {
+    return this.#queue("steer", message, images);
+  }
+
+  /** Queues input for the open run: it is placed when the run would end, which then goes on. */
+  followUp(message: string | AgentMessage, images: readonly ImageContent[] = []): Promise<QueueResult> {
+    return this.#queue("followUp", message, images);
+  }
+
+  /** Queues input for the next run, which is accepted with it. Starts none. */
+  nextRun(message: string | AgentMessage, images: readonly ImageContent[] = []): Promise<NextRunResult> {
+    return this.#call(async (): Promise<NextRunResult> => {
+      const admitted = normalizeMessage(this.#environment, this.name, message, images);
+      if (!admitted.ok) return admitted;
+      return this.#admit(async () => {
+        return ok({ entryId: await queueForNextRun(this.#environment, this.name, admitted.value) });
+      });
+    });
+  }
+
+  /** Takes a queued item back. What is placed already stays. */
+  cancelQueued(entryId: string): Promise<CancelQueuedResult> {
+    return this.#call(() =>
+      this.#admit(async () => ok({ kind: await withdraw(this.#environment, this.name, entryId) })),
+    );
+  }
+
   async getLeafId(): Promise<string | null> {
     this.#environment.lifecycle.admit();
     const leaf = await this.#environment.session.getRegister("lane.leaf", this.name);
@@ -110,6 +154,18 @@ export class HarnessLane {
   async runToCompletion(): Promise<void> {
     const gate = this.#manual();
     while (await gate.execute());
+  }
+
+  #queue(
+    queue: "steer" | "followUp",
+    message: string | AgentMessage,
+    images: readonly ImageContent[],
+  ): Promise<QueueResult> {
+    return this.#call(async (): Promise<QueueResult> => {
+      const admitted = normalizeMessage(this.#environment, this.name, message, images);
+      if (!admitted.ok) return admitted;
+      return this.#admit(() => queueInput(this.#environment, this.name, queue, admitted.value));
+    });
   }
 
   async #admitResume(): Promise<

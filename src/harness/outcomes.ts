@@ -18,9 +18,11 @@ import type {
   InvalidMessage,
   LaneBusy,
   MissingIdentities,
+  NoActiveRun,
   NothingToResume,
   NotImplemented,
 } from "./errors.ts";
+import type { Withdrawal } from "./queues.ts";
 
 /** Both fields or neither: a run that its tools ended has no final assistant. */
 export type OptionalFinalAssistant =
@@ -52,6 +54,13 @@ export type ResumeResult = Result<
   ResumeOutcome,
   LaneBusy | NothingToResume | MissingIdentities | NotImplemented | Closed
 >;
+
+/** `entryId`: what the item's entry will be called, and what `cancelQueued` takes. */
+export type QueueResult = Result<{ entryId: string }, NoActiveRun | InvalidMessage | Closed>;
+
+export type NextRunResult = Result<{ entryId: string }, InvalidMessage | Closed>;
+
+export type CancelQueuedResult = Result<{ kind: Withdrawal }, Closed>;
 
 /** An open operation that was found when the session was opened; `resume()` on its lane goes on with it. */
 export interface SuspendedOperation {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { LaneOccupied, UnknownLane } from "../session/index.ts";
+import { UnknownLane } from "../session/index.ts";
 import { HarnessFault } from "./errors.ts";
 import { gate, inWords, text, World } from "./testing/scripted.ts";
 
@@ -19,8 +19,8 @@ describe("the trees of a session under a harness", () => {
     expect(branch.map((entry) => entry.id)).toContain(id);
   });
 
-  it("stand in one line with prompts: an append is before the run or refused, never beside it", async () => {
-    const world = new World(text("one"));
+  it("stand in one line with prompts: an append is before the run, or waits in it for its checkpoint", async () => {
+    const world = new World(text("one"), text("two"));
     const { harness, session } = await world.boot();
     const [appended, run, late] = await Promise.allSettled([
       session.appendMessage(note),
@@ -29,13 +29,16 @@ describe("the trees of a session under a harness", () => {
     ]);
     expect(appended.status).toBe("fulfilled");
     expect(run).toMatchObject({ value: { ok: true } });
-    expect(late).toMatchObject({ reason: expect.any(LaneOccupied) });
+    expect(late).toMatchObject({ value: expect.any(String) });
     const branch = await session.findEntriesOnBranch({ order: "oldestFirst" });
     expect(branch.map((entry) => entry.type === "message" && entry.message.role)).toEqual([
       "user",
       "user",
       "assistant",
+      "user",
+      "assistant",
     ]);
+    expect(branch[3]?.id).toBe(late.status === "fulfilled" && late.value);
   });
 
   it("write facts while a run goes on, and refuse a lane that does not exist", async () => {

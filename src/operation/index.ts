@@ -51,6 +51,17 @@ export {
   type RunAcceptance,
 } from "./transition-acceptance.ts";
 export type { GenerationSettled } from "./transition-generation.ts";
+export {
+  admitsItem,
+  dueItems,
+  type InboxConsumed,
+  type ItemQueued,
+  type ItemWithdrawn,
+  type QueueName,
+  queueNextRun,
+  queueOf,
+  withdrawNextRun,
+} from "./transition-queues.ts";
 export { runResult, type TerminalOutcome, type TerminalReads } from "./transition-terminal.ts";
 export { isLastCall, type ToolCleared, type ToolSettled } from "./transition-tools.ts";
 export { type AgreeingRegisters, checkRegisters, type LaneRegisters } from "./validity.ts";

@@ -207,10 +207,6 @@ describe("the next action", () => {
 
   it.each([
     ["a cancelled run", run(ready(), { control: CANCELLED }), {}],
-    ["queued steering at a checkpoint that drains", run({ ...mayFinish() }, { inbox: box("steer") }), {}],
-    ["a queued write at a checkpoint that drains", run(mayFinish(), { inbox: box("writes") }), {}],
-    ["a queued follow-up at the end", run(mayFinish(), { inbox: box("followUp") }), {}],
-    ["queued input after a failure", run(failureDrain(), { inbox: box("steer") }), {}],
     ["a context beyond its threshold", run(needAssistant()), { contextSize: size(183_617) }],
   ] as [string, OperationState, Partial<PlannerInputs>][])(
     "of %s is named, not skipped",
@@ -232,6 +228,44 @@ describe("the next action", () => {
     expect(nextAction(state, inputs()).kind).toBe("start_generation");
   });
 
+  it.each([
+    ["deferred writes, all of them, before steering", full(), { queue: "writes", ids: ["w1", "w2"] }],
+    ["the oldest steering", full({ writes: [] }), { queue: "steer", ids: ["s1"] }],
+    ["no follow-up while a response is owed", full({ writes: [], steer: [] }), undefined],
+  ] as const)("of a checkpoint that owes a response consumes %s", (_name, inbox, consumed) => {
+    const drains = { ...needAssistant(), skipInboxOnce: false } as RunState["phase"];
+    expect(nextAction(run(drains, { inbox }), inputs())).toEqual(
+      consumed ? { kind: "consume_inbox", ...consumed } : { kind: "start_generation" },
+    );
+  });
+
+  it.each([
+    ["a checkpoint that may finish", mayFinish(), "completed"],
+    ["a failure", failureDrain(), "failed"],
+  ] as const)(
+    "of %s consumes writes, steering and follow-ups, in this order, before the end",
+    (_name, phase, outcome) => {
+      const next = (inbox: RunState["inbox"]) => nextAction(run(phase, { inbox }), inputs());
+      expect(next(full())).toEqual({ kind: "consume_inbox", queue: "writes", ids: ["w1", "w2"] });
+      expect(next(full({ writes: [] }))).toEqual({ kind: "consume_inbox", queue: "steer", ids: ["s1"] });
+      expect(next(full({ writes: [], steer: [] }))).toEqual({
+        kind: "consume_inbox",
+        queue: "followUp",
+        ids: ["f1"],
+      });
+      expect(next({ steer: [], followUp: [], writes: [] })).toEqual({
+        kind: "finish",
+        outcome: { kind: outcome },
+      });
+    },
+  );
+
+  it("takes every item of a queue whose mode is all", () => {
+    const state = run(mayFinish(), { inbox: full({ writes: [] }) });
+    const all = { ...state, settings: { ...state.settings, steeringMode: "all" as const } };
+    expect(nextAction(all, inputs())).toMatchObject({ queue: "steer", ids: ["s1", "s2"] });
+  });
+
   it("exists for every state that can be stored", () => {
     for (const [name, state] of Object.entries(sampleOperationStates())) {
       const action = nextAction(state, inputs({ batchAssistant: asks("read", "write", "read") }));
@@ -242,6 +276,11 @@ describe("the next action", () => {
 
 function box(queue: keyof RunState["inbox"]): RunState["inbox"] {
   return { steer: [], followUp: [], writes: [], [queue]: ["q"] };
+}
+
+/** Two items in each queue, but for those that are given. */
+function full(given: Partial<RunState["inbox"]> = {}): RunState["inbox"] {
+  return { steer: ["s1", "s2"], followUp: ["f1", "f2"], writes: ["w1", "w2"], ...given };
 }
 
 function size(tokens: number) {

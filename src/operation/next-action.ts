@@ -27,6 +27,7 @@ import type {
 import { toolCallsOf } from "./classification.ts";
 import { shouldCompact } from "./context-size.ts";
 import type { SyntheticToolReason } from "./synthetic.ts";
+import { dueItems, type QueueName } from "./transition-queues.ts";
 import type { TerminalOutcome } from "./transition-terminal.ts";
 
 /** Names one effect, from durable ids alone: the same effect has the same key in every process. */
@@ -62,6 +63,8 @@ export interface PlannerInputs {
 
 /** What the drive does next. */
 export type Action =
+  /** Places the oldest items of a queue. */
+  | { readonly kind: "consume_inbox"; readonly queue: QueueName; readonly ids: readonly string[] }
   /** Snapshots the lane's configuration and the settings, and commits the ready state. */
   | { readonly kind: "start_generation" }
   /** Prepares the request, commits its intent and sends it. */
@@ -129,8 +132,12 @@ function nextRunAction(state: RunState, inputs: PlannerInputs): Action {
       }
       return notImplemented("polling a deferred response");
     case "failure_drain":
-      if (isInboxFilled(state)) return notImplemented("queued input after a failure");
-      return { kind: "finish", outcome: { kind: "failed" } };
+      return (
+        consumptionOf(state, "writes", "steer", "followUp") ?? {
+          kind: "finish",
+          outcome: { kind: "failed" },
+        }
+      );
     default:
       return absurd(phase, "phase of a run");
   }
@@ -138,18 +145,15 @@ function nextRunAction(state: RunState, inputs: PlannerInputs): Action {
 
 /** The order of the checkpoint procedure is that of spec §3.12. */
 function nextCheckpointAction(state: RunState, phase: CheckpointPhase, inputs: PlannerInputs): Action {
-  const isDrainDue = phase.skipInboxOnce !== true;
-  if (isDrainDue && (state.inbox.writes.length > 0 || state.inbox.steer.length > 0)) {
-    return notImplemented("queued input at a checkpoint");
-  }
+  const drain = phase.skipInboxOnce === true ? undefined : consumptionOf(state, "writes", "steer");
+  if (drain) return drain;
   const isSizeDue = phase.thresholdCheckedTriggerEntryId !== phase.triggerEntryId;
   const size = inputs.contextSize;
   if (isSizeDue && size && shouldCompact(size.tokens, size.contextWindow, state.settings.compaction)) {
     return notImplemented("threshold compaction");
   }
   if (phase.continuation.kind === "need_assistant") return { kind: "start_generation" };
-  if (isInboxFilled(state)) return notImplemented("queued input at a checkpoint");
-  return { kind: "finish", outcome: { kind: "completed" } };
+  return consumptionOf(state, "followUp") ?? { kind: "finish", outcome: { kind: "completed" } };
 }
 
 function nextGenerationAction(generation: Generation, inputs: PlannerInputs): Action {
@@ -233,8 +237,10 @@ export function missingIdentities(
   return tools.length === 0 && models.length === 0 ? undefined : { tools, models };
 }
 
-function isInboxFilled({ inbox }: RunState): boolean {
-  return inbox.steer.length > 0 || inbox.followUp.length > 0 || inbox.writes.length > 0;
+/** The consumption of the first of these queues that holds something. */
+function consumptionOf(state: RunState, ...queues: readonly QueueName[]): Action | undefined {
+  const queue = queues.find((name) => state.inbox[name].length > 0);
+  return queue && { kind: "consume_inbox", queue, ids: dueItems(state, queue) };
 }
 
 function notImplemented(what: string): Action {

@@ -17,6 +17,15 @@ import {
   settleGeneration,
   startGeneration,
 } from "./transition-generation.ts";
+import {
+  admitsItem,
+  consumeInbox,
+  type InboxConsumed,
+  type ItemQueued,
+  type ItemWithdrawn,
+  queueItem,
+  withdrawItem,
+} from "./transition-queues.ts";
 import { finish, type TerminalReads } from "./transition-terminal.ts";
 import { clearTool, settleTool, type ToolCleared, type ToolSettled } from "./transition-tools.ts";
 
@@ -35,6 +44,9 @@ export type OperationEvent =
   | { readonly kind: "attempt_given_up" }
   | ToolCleared
   | ToolSettled
+  | ItemQueued
+  | ItemWithdrawn
+  | InboxConsumed
   | { readonly kind: "finished"; readonly result: LaneLastResult; readonly reads: TerminalReads };
 
 /** See the module header. */
@@ -72,6 +84,15 @@ export function transition(current: CurrentOperation, event: OperationEvent): Tr
       const { run, batch } = batchOf(current, event);
       return settleTool(run, batch, event);
     }
+    case "item_queued": {
+      const run = runOf(current, event);
+      if (!admitsItem(run.state, event.queue)) throw new IllegalTransition(event.kind, run.state);
+      return queueItem(run, event);
+    }
+    case "item_withdrawn":
+      return withdrawItem(runOf(current, event), event);
+    case "inbox_consumed":
+      return consumeInbox(runOf(current, event), event);
     case "finished":
       return finish(current, event.result, event.reads);
     default:

@@ -11,7 +11,7 @@ export { UnknownLabelTarget } from "./facts.ts";
 export { type ForkOptions, UnknownForkPoint } from "./fork.ts";
 export { InvalidWrite } from "./invalid-write.ts";
 export { configurationWrite, MAIN_LANE, newLaneWrites } from "./lane.ts";
-export { type LaneRecord, listLanes, UnknownLane } from "./lanes.ts";
+export { type LaneRecord, laneStateOf, leafOf, listLanes, UnknownLane } from "./lanes.ts";
 export {
   MIGRATIONS,
   type MigrateOptions,

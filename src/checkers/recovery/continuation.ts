@@ -4,13 +4,20 @@
  *
  * It knows the tables of generation, tools and recovery (spec §3.7, §3.8, §4.5) and the scenario, and nothing of the
  * state machine under test. It starts where a process died, applies the policy to what was pending there, and goes on
- * to the end of the scenario as an application would: an interrupted operation is resumed, a prompt that was accepted
- * is never given again, one that was not is given.
+ * to the end of the scenario as an application would: an interrupted operation is resumed, what is durable is never said
+ * again, and a call that belongs to a moment is made when the moment comes again.
  *
- * Covered: runs with generation, retry, tools and cancellation. For everything else it throws `NotCovered`.
+ * Covered: runs with generation, retry, tools, queues and cancellation. For everything else it throws `NotCovered`.
  */
 
-import { declaredReplay, type Scenario } from "../../faults/index.ts";
+import {
+  callsAt,
+  declaredReplay,
+  type MeanwhileCall,
+  type Moment,
+  type Scenario,
+  type Stimulus,
+} from "../../faults/index.ts";
 import {
   type NormalizedRetryPolicy,
   normalizeRetryPolicy,
@@ -19,9 +26,17 @@ import {
   type ToolBatch,
 } from "../../model/index.ts";
 import { isOverflowMessage, isRetryableMessage } from "../rows/error-text.ts";
+import { contentOf, type ExpectedQueue, ExpectedQueues } from "./expected-queues.ts";
 import { ANY_ERROR, ExpectedSession, type Outcome } from "./expected-session.ts";
 import { Library, plannedCalls, syntheticResponse, syntheticResult, TurnCount } from "./library.ts";
-import { callsOf, NotCovered, openOperation, type ParsedEntry, type ParsedView } from "./parsed-view.ts";
+import {
+  callsOf,
+  NotCovered,
+  openOperation,
+  type ParsedEntry,
+  type ParsedView,
+  type ToolCallSource,
+} from "./parsed-view.ts";
 
 /** What the conversation must become, and what the policy table demanded on the way. */
 export interface Continued {
@@ -38,67 +53,150 @@ export function continueFrom(scenario: Scenario, atCut: ParsedView, uninterrupte
 
 /** What follows in a run. */
 type Next =
+  | { readonly kind: "checkpoint"; readonly owes: Owed; readonly skipsInbox: boolean }
   | { readonly kind: "generate"; readonly attempt: number; readonly policy: NormalizedRetryPolicy }
+  | { readonly kind: "failing"; readonly error: unknown }
   | ({ readonly kind: "end" } & Outcome);
+
+/** What a checkpoint leads to when nothing is queued: a response, or the end. */
+type Owed = "assistant" | Extract<Outcome, { outcome: "completed" }>;
 
 class Continuation {
   readonly #scenario: Scenario;
-  readonly #atCut: ParsedView;
   readonly #library: Library;
   readonly #session: ExpectedSession;
+  readonly #queues: ExpectedQueues;
+  readonly #open: OperationState | undefined;
   readonly #demands: string[] = [];
+  #isCancelled: boolean;
 
   constructor(scenario: Scenario, atCut: ParsedView, uninterrupted: ParsedView) {
     this.#scenario = scenario;
-    this.#atCut = atCut;
     this.#library = new Library(scenario, uninterrupted.entries);
     this.#session = new ExpectedSession(atCut, uninterrupted);
+    this.#open = openOperation(atCut)?.state;
+    this.#queues = new ExpectedQueues(scenario.settings, atCut, this.#open);
+    this.#isCancelled = this.#open?.control.status === "cancel_requested";
   }
 
   run(): void {
-    const open = openOperation(this.#atCut);
-    if (open !== undefined) this.#follow(this.#resume(open.state));
-    for (const { call, text } of this.#scenario.stimuli.slice(this.#session.promptCount)) {
-      if (call !== "prompt") throw new NotCovered(`the stimulus ${String(call)}`);
-      this.#session.prompt(text);
-      this.#follow(this.#afresh());
-    }
+    if (this.#open !== undefined) this.#follow(this.#resume(this.#open));
+    for (const stimulus of this.#undone()) this.#make(stimulus);
   }
 
   done(): Continued {
-    return { view: this.#session.view(), demands: this.#demands };
+    return { view: this.#session.view(this.#queues), demands: this.#demands };
+  }
+
+  /** The calls in order, without those before one that is done. */
+  #undone(): readonly Stimulus[] {
+    const { stimuli } = this.#scenario;
+    return stimuli.slice(stimuli.findLastIndex((stimulus) => this.#isDone(stimulus)) + 1);
+  }
+
+  #isDone({ call, text }: Stimulus | MeanwhileCall): boolean {
+    return call !== "cancelQueued" && (this.#session.holds(text) || this.#queues.holds(text));
+  }
+
+  /** A call to an idle lane. */
+  #make(stimulus: Stimulus): void {
+    switch (stimulus.call) {
+      case "prompt":
+        for (const item of this.#queues.takeNextRun()) this.#session.placeItem(item);
+        this.#session.prompt(stimulus.text);
+        this.#isCancelled = false;
+        this.#follow(OWES_ASSISTANT_AT_ONCE);
+        return;
+      case "appendMessage":
+      case "appendCustom":
+        this.#session.placeItem(this.#session.item(contentOf(stimulus, this.#session.nowMs)));
+        return;
+      case "steer":
+      case "followUp":
+        return;
+      case "nextRun":
+      case "cancelQueued":
+        this.#say(stimulus);
+    }
+  }
+
+  /** The calls of a moment, as far as they are not durable. */
+  #during(moment: Moment): void {
+    for (const call of callsAt(this.#scenario, moment)) if (!this.#isDone(call)) this.#say(call);
+  }
+
+  /** A call that queues something, or takes it back. */
+  #say(said: Exclude<Stimulus, { call: "prompt" }>): void {
+    const { call, text } = said;
+    const isRefused = this.#isCancelled && (call === "steer" || call === "followUp");
+    if (call === "cancelQueued") this.#queues.withdraw(text);
+    else if (!isRefused) {
+      this.#queues.add(call, this.#session.item(contentOf(said, this.#session.nowMs)));
+    }
   }
 
   #follow(first: Next): void {
     let next = first;
-    while (next.kind === "generate") next = this.#generate(next.attempt, next.policy);
+    while (next.kind !== "end") next = this.#after(next);
     const { kind: _kind, ...outcome } = next;
+    if (outcome.outcome === "aborted") this.#place("writes");
     this.#session.end(outcome);
+    this.#queues.end();
+  }
+
+  #after(next: Exclude<Next, { kind: "end" }>): Next {
+    switch (next.kind) {
+      case "checkpoint":
+        return this.#checkpoint(next.owes, next.skipsInbox);
+      case "generate":
+        return this.#generate(next.attempt, next.policy);
+      case "failing":
+        if (this.#isCancelled) return ABORTED;
+        if (this.#places("writes", "steer", "followUp")) return OWES_ASSISTANT_AT_ONCE;
+        return { kind: "end", outcome: "failed", error: next.error };
+    }
+  }
+
+  /** The order of spec §3.12. */
+  #checkpoint(owes: Owed, skipsInbox: boolean): Next {
+    if (this.#isCancelled) return ABORTED;
+    if (!skipsInbox && this.#places("writes", "steer")) return OWES_ASSISTANT_AT_ONCE;
+    if (owes === "assistant") return { kind: "generate", attempt: 1, policy: this.#policy() };
+    return this.#places("followUp") ? OWES_ASSISTANT_AT_ONCE : { kind: "end", ...owes };
+  }
+
+  /** Places what is due of the first queue that has something for the model; custom entries do not count. */
+  #places(...queues: readonly ExpectedQueue[]): boolean {
+    return queues.some((queue) => this.#place(queue));
+  }
+
+  /** Places what is due of a queue; answers whether the model will see it. */
+  #place(queue: ExpectedQueue): boolean {
+    const items = this.#queues.take(queue);
+    for (const item of items) this.#session.placeItem(item);
+    return items.some(({ content }) => content.type === "message");
   }
 
   /** Applies the policy to what was pending. */
   #resume(state: OperationState): Next {
     if (state.kind !== "run") throw new NotCovered(`a ${state.kind} operation`);
-    const { inbox, phase, control } = state;
-    if (inbox.steer.length + inbox.followUp.length + inbox.writes.length > 0)
-      throw new NotCovered("queued input");
+    const { phase } = state;
     this.#session.latestAssistantId = state.latestAssistantEntryId ?? undefined;
-    const isCancelled = control.status === "cancel_requested";
     switch (phase.kind) {
-      case "checkpoint":
-        if (isCancelled) return ABORTED;
-        if (phase.continuation.kind === "need_assistant") return this.#afresh();
-        return {
-          kind: "end",
-          outcome: "completed",
-          runCompletion: phase.continuation.includeFinalAssistant ? "assistant" : "terminated_tools",
-        };
+      case "checkpoint": {
+        const { continuation, skipInboxOnce } = phase;
+        const owes =
+          continuation.kind === "need_assistant"
+            ? "assistant"
+            : completed(continuation.includeFinalAssistant ? "assistant" : "terminated_tools");
+        return { kind: "checkpoint", owes, skipsInbox: skipInboxOnce === true };
+      }
       case "assistant":
-        return this.#resumeGeneration(phase.generation, isCancelled);
+        return this.#resumeGeneration(phase.generation, this.#isCancelled);
       case "tools":
-        return this.#resumeBatch(phase.batch, isCancelled);
+        return this.#resumeBatch(phase.batch);
       case "failure_drain":
-        return isCancelled ? ABORTED : { kind: "end", outcome: "failed", error: phase.error };
+        return { kind: "failing", error: phase.error };
       case "compaction":
       case "deferred":
         throw new NotCovered(`the phase ${phase.kind}`);
@@ -132,12 +230,12 @@ class Continuation {
         }
         this.#demand("generation pending at the cap: synthetic error under R, the run fails");
         this.#session.settle(syntheticResponse("error", configuration.model));
-        return { kind: "end", outcome: "failed", error: ANY_ERROR };
+        return { kind: "failing", error: ANY_ERROR };
       }
     }
   }
 
-  #resumeBatch(batch: ToolBatch, isCancelled: boolean): Next {
+  #resumeBatch(batch: ToolBatch): Next {
     const at = this.#session.entries.findIndex(({ id }) => id === batch.assistantEntryId);
     const calls = callsOf(this.#session.entries[at]?.message);
     const turn = turnOf(this.#session.entries.slice(0, at));
@@ -145,56 +243,48 @@ class Continuation {
       const source = calls[index];
       if (source === undefined) throw new NotCovered("a batch with more calls than its response");
       if (call.status === "completed") return call.terminate;
-      if (call.status === "planned") {
-        return this.#session.place(
-          isCancelled ? syntheticResult(source) : this.#library.result(turn, source),
-        );
-      }
+      if (call.status === "planned") return this.#call(turn, source);
       const tool = this.#scenario.tools.find(({ name }) => name === source.name);
       const isSafeNow = tool !== undefined && declaredReplay(tool, RECOVERING_LIFE) === "safe";
-      const isRunAgain = call.replay === "safe" && isSafeNow && !isCancelled;
+      const isRunAgain = call.replay === "safe" && isSafeNow && !this.#isCancelled;
       this.#demand(
         isRunAgain
           ? `safe call pending: ${source.name} is run again with the stored arguments`
           : `call pending: ${source.name} gets an interrupted result`,
       );
-      return this.#session.place(isRunAgain ? this.#library.result(turn, source) : syntheticResult(source));
+      return isRunAgain ? this.#call(turn, source) : this.#session.place(syntheticResult(source));
     });
-    return this.#leaveBatch(terminations, isCancelled);
+    return leaveBatch(terminations);
   }
 
   /** One attempt: its answer is settled, and says what follows. */
   #generate(attempt: number, policy: NormalizedRetryPolicy): Next {
     const count = new TurnCount();
     for (const entry of this.#session.entries) count.take(entry);
+    this.#during({ turn: count.turn, ask: count.ask });
     const reply = this.#library.reply(count.turn, count.ask);
     const { stopReason, errorMessage } = reply;
     if (isOverflowMessage(errorMessage)) throw new NotCovered("an overflow");
     this.#session.settle(reply);
     if (stopReason === "error") {
       if (attempt >= policy.maxAttempts || !isRetryableMessage(errorMessage)) {
-        return { kind: "end", outcome: "failed", error: this.#session.failure(errorMessage) };
+        return { kind: "failing", error: this.#session.failure(errorMessage) };
       }
       this.#session.nowMs += policy.baseDelayMs * 2 ** (attempt - 1);
       return { kind: "generate", attempt: attempt + 1, policy };
     }
     const calls = plannedCalls(reply);
-    if (calls.length === 0) return { kind: "end", outcome: "completed", runCompletion: "assistant" };
-    const terminations = calls.map((call) => this.#session.place(this.#library.result(count.turn, call)));
-    return this.#leaveBatch(terminations, false);
-  }
-
-  #leaveBatch(terminations: readonly boolean[], isCancelled: boolean): Next {
-    if (isCancelled) return ABORTED;
-    if (terminations.every((terminate) => terminate)) {
-      return { kind: "end", outcome: "completed", runCompletion: "terminated_tools" };
+    if (calls.length === 0) {
+      return { kind: "checkpoint", owes: completed("assistant"), skipsInbox: false };
     }
-    return this.#afresh();
+    return leaveBatch(calls.map((call) => this.#call(count.turn, call)));
   }
 
-  /** A new generation, under the policy that the application gives. */
-  #afresh(): Next {
-    return { kind: "generate", attempt: 1, policy: this.#policy() };
+  /** A call that has not run in this life: its result is placed. Answers whether it asks for the end of the run. */
+  #call(turn: number, source: ToolCallSource): boolean {
+    if (this.#isCancelled) return this.#session.place(syntheticResult(source));
+    if (this.#library.isExecuted(source)) this.#during({ tool: source.id });
+    return this.#session.place(this.#library.result(turn, source));
   }
 
   #policy(): NormalizedRetryPolicy {
@@ -212,6 +302,20 @@ class Continuation {
 const RECOVERING_LIFE = 1;
 
 const ABORTED: Next = { kind: "end", outcome: "aborted" };
+
+/** What follows a prompt, or something consumed that the model will see: a response, before anything more is taken. */
+const OWES_ASSISTANT_AT_ONCE: Next = { kind: "checkpoint", owes: "assistant", skipsInbox: true };
+
+function completed(runCompletion: "assistant" | "terminated_tools"): Owed {
+  return { outcome: "completed", runCompletion };
+}
+
+/** The run ends without another response only if every call asks for it. */
+function leaveBatch(terminations: readonly boolean[]): Next {
+  const isFinishing = terminations.every((terminate) => terminate);
+  const owes = isFinishing ? completed("terminated_tools") : "assistant";
+  return { kind: "checkpoint", owes, skipsInbox: false };
+}
 
 function turnOf(entries: readonly ParsedEntry[]): number {
   const count = new TurnCount();

@@ -3,8 +3,17 @@
  * lane registers that belong to it.
  */
 import { addUsage, zeroUsage } from "../../model/index.ts";
+import type { ExpectedQueues } from "./expected-queues.ts";
 import { ANY_OPTIONAL, ANY_TEXT, type LibraryReply, type LibraryResult } from "./library.ts";
-import type { ParsedEntry, ParsedRegister, ParsedUsage, ParsedView } from "./parsed-view.ts";
+import {
+  type ParsedContent,
+  type ParsedEntry,
+  type ParsedItem,
+  type ParsedRegister,
+  type ParsedUsage,
+  type ParsedView,
+  saidIn,
+} from "./parsed-view.ts";
 
 /** How a run ends. */
 export type Outcome =
@@ -42,17 +51,29 @@ export class ExpectedSession {
     return this.#entries;
   }
 
-  /** Prompts that were accepted until now. */
-  get promptCount(): number {
-    return this.#entries.filter(isPrompt).length;
+  /** Whether a text stands in the conversation. */
+  holds(text: string): boolean {
+    return this.#entries.some((entry) => saidIn(entry) === text);
   }
 
   /** Accepts a prompt. */
   prompt(text: string): void {
-    const known = this.#uninterrupted.entries.filter(isPrompt)[this.promptCount];
+    const known = this.#uninterrupted.entries.find((entry) => saidIn(entry) === text);
     const message = known?.message ?? { role: "user", content: text };
     this.latestAssistantId = undefined;
     this.#append({ ...message, timestamp: this.nowMs });
+  }
+
+  /** An item with an id that nothing bears yet. */
+  item(content: ParsedContent): ParsedItem {
+    return { id: this.#newId(), content };
+  }
+
+  /** Places a queued item: its entry bears its id. */
+  placeItem({ id, content }: ParsedItem): void {
+    const place = { id, parentId: this.#leaf(), timestamp: this.nowMs, type: content.type };
+    if (content.type === "message") this.#entries.push({ ...place, message: content.payload });
+    else this.#entries.push({ ...place, customType: content.customType, data: content.payload });
   }
 
   /** Settles a response. */
@@ -106,18 +127,23 @@ export class ExpectedSession {
     return isSame ? result.error : ANY_ERROR;
   }
 
-  #registers(): readonly ParsedRegister[] {
+  #registers(queues: ExpectedQueues): readonly ParsedRegister[] {
     const finished: Record<string, unknown> = {
       "lane.config": registerOf(this.#atCut, "lane.config") ?? registerOf(this.#uninterrupted, "lane.config"),
       "lane.lastResult": this.#lastResult,
       "lane.leaf": this.#leaf(),
-      "lane.state": { currentOperationId: null, pendingNextRun: [] },
+      "lane.state": { currentOperationId: null, pendingNextRun: queues.nextRun.map(({ id }) => id) },
     };
     const lane = Object.entries(finished).flatMap(([namespace, value]) =>
       value === undefined ? [] : [{ key: MAIN, namespace, value }],
     );
     const facts = this.#atCut.registers.filter(({ namespace }) => namespace.startsWith("fact."));
-    return [...facts, ...lane];
+    const queued = queues.nextRun.map(({ id, content }) => ({
+      key: id,
+      namespace: "pending.entry",
+      value: content,
+    }));
+    return [...facts, ...lane, ...queued];
   }
 
   #leaf(): string | null {
@@ -129,13 +155,14 @@ export class ExpectedSession {
     return `<id${FIRST_NEW_ID + this.#idCount++}>`;
   }
 
-  view(): ParsedView {
+  /** The view, with what the lane's queue still holds. */
+  view(queues: ExpectedQueues): ParsedView {
     const messageCount = this.#entries.filter(({ type }) => type === "message").length;
     const usage = this.#usage.reduce((sum, row) => addUsage(sum, row.usage), zeroUsage());
     return {
       entries: this.#entries,
       metadata: this.#atCut.metadata,
-      registers: this.#registers(),
+      registers: this.#registers(queues),
       stats: { messageCount, usage },
       usage: this.#usage,
     };
@@ -144,11 +171,6 @@ export class ExpectedSession {
 
 const MAIN = "main";
 const FIRST_NEW_ID = 1_000_000;
-
-/** Every user message is a prompt: nothing else puts one into the conversation of a scenario. */
-function isPrompt({ message }: ParsedEntry): boolean {
-  return message?.role === "user";
-}
 
 function registerOf(view: ParsedView, wanted: string): unknown {
   return view.registers.find(({ namespace, key }) => namespace === wanted && key === MAIN)?.value;

@@ -10,7 +10,7 @@ import type { Scenario, ScriptedReply, ScriptedTool, ScriptedUsage } from "../..
 import { canonicalJson, type JsonValue } from "../../foundation/index.ts";
 import { type Usage, zeroUsage } from "../../model/index.ts";
 import type { Pattern } from "../compare-views.ts";
-import { callsOf, type ParsedEntry, type ParsedMessage } from "./parsed-view.ts";
+import { callsOf, type ParsedEntry, type ParsedMessage, type ToolCallSource } from "./parsed-view.ts";
 
 /** An answer of the model: what is stored of it, and what it means. */
 export interface LibraryReply {
@@ -67,8 +67,14 @@ export class Library {
     return scripted === undefined ? this.#exhausted() : this.#made(scripted);
   }
 
+  /** Whether a call is executed at all: its tool exists, and has what it requires. */
+  isExecuted({ name, arguments: args }: ToolCallSource): boolean {
+    const tool = this.#scenario.tools.find((scripted) => scripted.name === name);
+    return tool !== undefined && hasRequired(tool, args);
+  }
+
   /** The result of a call that runs to its end. */
-  result(turn: number, call: { id: string; name: string; arguments: JsonValue }): LibraryResult {
+  result(turn: number, call: ToolCallSource): LibraryResult {
     const known = this.#results.get(`${turn}:${call.id}`);
     if (known?.message !== undefined) {
       const { timestamp: _timestamp, ...message } = known.message;
@@ -185,10 +191,7 @@ export function syntheticResponse(
   };
 }
 
-function resultOf(
-  tool: ScriptedTool | undefined,
-  call: { id: string; name: string; arguments: JsonValue },
-): LibraryResult {
+function resultOf(tool: ScriptedTool | undefined, call: ToolCallSource): LibraryResult {
   if (tool === undefined || !hasRequired(tool, call.arguments)) return syntheticResult(call);
   const { does } = tool;
   const answered = (text: string, isError: boolean, usage?: ScriptedUsage): LibraryResult["message"] => ({

@@ -18,6 +18,9 @@ export interface ParsedEntry {
   readonly type: string;
   readonly terminate?: true;
   readonly message?: ParsedMessage;
+  /** Of a custom entry. */
+  readonly customType?: string;
+  readonly data?: unknown;
 }
 
 /** A message of any role; members that no reader here asks for pass through. */
@@ -44,6 +47,16 @@ export interface ParsedUsage {
   readonly usage: Usage;
 }
 
+/** A queued item: its id, and what its `pending.entry` register holds. */
+export interface ParsedItem {
+  readonly id: string;
+  readonly content: ParsedContent;
+}
+
+export type ParsedContent =
+  | { readonly type: "message"; readonly payload: ParsedMessage }
+  | { readonly type: "custom"; readonly customType: string; readonly payload?: unknown };
+
 /** Parses a canonical text that `viewOf` made. */
 export function parseView(canonical: string): ParsedView {
   return JSON.parse(canonical) as ParsedView;
@@ -66,10 +79,33 @@ export function openOperation(
   return { id, state: state as OperationState };
 }
 
+/** The queued items of a view, by id. */
+export function itemsOf(view: ParsedView): ReadonlyMap<string, ParsedItem> {
+  return new Map(
+    view.registers.flatMap(({ namespace, key, value }) =>
+      namespace === "pending.entry" ? [[key, { id: key, content: value as ParsedContent }] as const] : [],
+    ),
+  );
+}
+
+/** What an application said with an entry or an item: the text of a user message, the data of a custom entry. */
+export function saidIn(said: { readonly message?: ParsedMessage; readonly data?: unknown }): unknown {
+  const { message } = said;
+  if (message === undefined) return said.data;
+  if (message.role !== "user") return undefined;
+  const { content } = message;
+  return Array.isArray(content) ? (content[0] as { text?: unknown } | undefined)?.text : content;
+}
+
+/** A call as the provider asked for it. */
+export interface ToolCallSource {
+  readonly id: string;
+  readonly name: string;
+  readonly arguments: JsonValue;
+}
+
 /** The tool calls of an assistant message, in source order. */
-export function callsOf(
-  message: ParsedMessage | undefined,
-): readonly { id: string; name: string; arguments: JsonValue }[] {
+export function callsOf(message: ParsedMessage | undefined): readonly ToolCallSource[] {
   if (!Array.isArray(message?.content)) return [];
   return message.content.filter((block) => block.type === "toolCall");
 }

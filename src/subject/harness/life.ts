@@ -1,18 +1,15 @@
 /**
- * One life of an application over the harness: open the store, attach, resume what was interrupted, then go on with
- * the workload where the durable state says it stands.
- *
- * The application is the simplest correct one. After a restart it knows nothing but what is durable: an operation that
- * is suspended is resumed; a prompt that is not in the conversation was never accepted and is given again; one that is
- * there is never given twice.
+ * One life of a process over the harness: open the store, attach, and let the application (`application.ts`) go on with
+ * the scenario where the durable state says it stands.
  */
 import { InstrumentedStorage, stopsIn } from "../../faults/index.ts";
 import { idsOfIncarnation } from "../../foundation/index.ts";
 import { AgentHarness } from "../../harness/index.ts";
-import type { AgentHarnessTool, Entry, Models, Write } from "../../model/index.ts";
+import type { AgentHarnessTool, Models, Write } from "../../model/index.ts";
 import { Session } from "../../session/index.ts";
 import type { SessionMetadata, Storage } from "../../storage/index.ts";
 import type { Boot, Incarnation } from "../contract.ts";
+import { Application, type Attached } from "./application.ts";
 import type { OpenStore } from "./medium.ts";
 import { SCRIPTED_MODEL, ScriptedModels, settledFailures } from "./scripted-models.ts";
 import { scriptedTools } from "./scripted-tools.ts";
@@ -65,10 +62,11 @@ class HarnessLife {
       store.abandon();
       return;
     }
-    const { harness, isSuspended } = await this.#attach(store);
-    this.#harness = harness;
-    if (isSuspended) await this.#drive(harness, harness.resume());
-    await this.#goOn(harness, store.storage);
+    const { world, scenario, drive } = this.#boot;
+    const application = new Application(scenario, store.storage, { drive, clock: world.clock });
+    const { attached, isSuspended } = await this.#attach(store, application);
+    this.#harness = attached.harness;
+    await application.live(attached, isSuspended);
   }
 
   drop(): void {
@@ -81,7 +79,10 @@ class HarnessLife {
     await this.#harness?.close();
   }
 
-  async #attach(store: OpenStore): Promise<{ harness: AgentHarness; isSuspended: boolean }> {
+  async #attach(
+    store: OpenStore,
+    { during }: Application,
+  ): Promise<{ attached: Attached; isSuspended: boolean }> {
     const { metadata, seams, label } = this.#parts;
     const boot = this.#boot;
     const { scenario, seed, incarnation, world, gate, timeline, mediumStop } = boot;
@@ -103,45 +104,23 @@ class HarnessLife {
       metadata,
       idGenerator: idsOfIncarnation(seed, incarnation, clock),
     });
-    const access = { gate, timeline };
-    const models = new ScriptedModels(world, access, settledFailures(await this.#messages(store.storage)));
+    const access = { gate, timeline, during };
+    const settled = await store.storage.scanEntries({ type: "message" });
+    const models = new ScriptedModels(world, access, settledFailures(settled));
     const tools = scriptedTools(scenario, world, access, incarnation);
+    const { retry, toolExecution, steeringMode, followUpMode } = scenario.settings;
     const { harness, suspended } = await AgentHarness.create({
       session,
       models: seams.models?.(models, boot) ?? models,
       model: SCRIPTED_MODEL,
       tools: seams.tools?.(tools, boot) ?? tools,
-      ...(scenario.settings.retry === undefined ? {} : { retry: { ...scenario.settings.retry } }),
-      ...(scenario.settings.toolExecution === undefined
-        ? {}
-        : { toolExecution: scenario.settings.toolExecution }),
+      ...(retry === undefined ? {} : { retry: { ...retry } }),
+      ...(toolExecution === undefined ? {} : { toolExecution }),
+      ...(steeringMode === undefined ? {} : { steeringMode }),
+      ...(followUpMode === undefined ? {} : { followUpMode }),
       drive: boot.drive,
       clock: { now: () => clock.now(), sleep: (delayMs, signal) => world.sleep(access, delayMs, signal) },
     });
-    return { harness, isSuspended: suspended.length > 0 };
+    return { attached: { harness, session }, isSuspended: suspended.length > 0 };
   }
-
-  /** Gives the prompts that the conversation does not hold yet. */
-  async #goOn(harness: AgentHarness, storage: Storage): Promise<void> {
-    const accepted = (await this.#messages(storage)).filter(isPrompt).length;
-    for (const stimulus of this.#boot.scenario.stimuli.slice(accepted)) {
-      await this.#drive(harness, harness.prompt(stimulus.text));
-    }
-  }
-
-  /** Lets a manual harness go through its parked actions until the call is answered. */
-  async #drive(harness: AgentHarness, call: Promise<{ ok: boolean; error?: unknown }>): Promise<void> {
-    if (this.#boot.drive === "manual") await harness.runToCompletion();
-    const result = await call;
-    if (!result.ok) throw result.error;
-  }
-
-  async #messages(storage: Storage): Promise<Entry[]> {
-    return storage.scanEntries({ type: "message" });
-  }
-}
-
-/** Every user message of a scenario is one of its prompts: nothing else puts one into the conversation. */
-function isPrompt(entry: Entry): boolean {
-  return entry.type === "message" && entry.message.role === "user";
 }

@@ -5,6 +5,7 @@
  * answers that the turn has settled already, so that an answer that was lost in a crash is given again.
  */
 import {
+  type Moment,
   ScriptExhausted,
   type ScriptedReply,
   type ScriptedUsage,
@@ -36,6 +37,12 @@ export const SCRIPTED_MODEL: Model = {
   maxTokens: 8_192,
 };
 
+/** What the adapters of a life pass through: the world, and the application, which may have something to say. */
+export interface LifeAccess extends WorldAccess {
+  /** Called once an effect has happened, before it answers; resolves when the application is done. */
+  readonly during?: (moment: Moment) => Promise<void>;
+}
+
 /** Failed answers that are settled in a session, by turn: what the next ask of each turn depends on. */
 export function settledFailures(entries: readonly Entry[]): Map<number, number> {
   const failures = new Map<number, number>();
@@ -51,10 +58,10 @@ export function settledFailures(entries: readonly Entry[]): Map<number, number> 
 /** The registry. `failures` as {@link settledFailures} counted them when the life began; it is kept up to date. */
 export class ScriptedModels implements Models {
   readonly #world: World;
-  readonly #access: WorldAccess;
+  readonly #access: LifeAccess;
   readonly #failures: Map<number, number>;
 
-  constructor(world: World, access: WorldAccess, failures: Map<number, number>) {
+  constructor(world: World, access: LifeAccess, failures: Map<number, number>) {
     this.#world = world;
     this.#access = access;
     this.#failures = failures;
@@ -93,6 +100,7 @@ export class ScriptedModels implements Models {
     const ask = (this.#failures.get(turn) ?? 0) + 1;
     try {
       const reply = await this.#world.request(this.#access, turn, ask);
+      await this.#access.during?.({ turn, ask });
       if (reply.stopReason === "error") this.#failures.set(turn, ask);
       return assistantMessage(model, reply, this.#world.clock.now());
     } catch (error) {

@@ -1,20 +1,14 @@
 /** The tools of a scenario as a harness takes them: each execution is an effect of the scripted world. */
 import { type TSchema, Type } from "typebox";
-import {
-  declaredReplay,
-  type Scenario,
-  type ScriptedTool,
-  type World,
-  type WorldAccess,
-} from "../../faults/index.ts";
+import { declaredReplay, type Scenario, type ScriptedTool, type World } from "../../faults/index.ts";
 import type { AgentHarnessTool, AgentToolResult } from "../../model/index.ts";
-import { usageOf } from "./scripted-models.ts";
+import { type LifeAccess, usageOf } from "./scripted-models.ts";
 
 /** The tools, bound to a world and to one life, counted from 0. */
 export function scriptedTools(
   scenario: Scenario,
   world: World,
-  access: WorldAccess,
+  access: LifeAccess,
   life: number,
 ): AgentHarnessTool[] {
   return scenario.tools.map((tool) => ({
@@ -26,7 +20,11 @@ export function scriptedTools(
     ...(tool.preparesByLife ? { prepareArguments: (args) => ({ ...(args as object), life }) } : {}),
     ...(tool.executionMode === undefined ? {} : { executionMode: tool.executionMode }),
     execute: async (toolCallId, params): Promise<AgentToolResult> => {
-      const answer = await world.execute(access, tool, toolCallId, params as never);
+      const execution = world.execute(access, tool, toolCallId, params as never);
+      // A tool that throws has had its effect too.
+      await execution.catch(() => undefined);
+      await access.during?.({ tool: toolCallId });
+      const answer = await execution;
       return {
         content: [{ type: "text", text: answer.text }],
         details: {},
