@@ -77,7 +77,7 @@ async function differing(scenario: Scenario, subject: Subject): Promise<Set<stri
   let reference: string | undefined;
   await exploreCrashes(
     context,
-    { depth: 1, wants: () => true, enough: () => false },
+    { depth: 1, wants: () => true, enough: () => false, recoverEach: false },
     {
       saw: () => undefined,
       judged: ({ violations }, [cut], digest) => {

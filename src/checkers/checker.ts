@@ -2,7 +2,8 @@
  * What a checker is: one promise, judged over one run.
  *
  * A checker is fed the timeline event by event and may be forked: a scenario is walked once, and each cut goes on
- * from a copy of what its judges had seen until then. A checker never looks ahead and never repairs.
+ * from a copy of what its judges had seen until then. A checker never looks ahead and never repairs. Of a death it is told
+ * that there was one, and not where: deaths that left the very same are judged by one recovery.
  */
 import type { TimelineEvent } from "../faults/index.ts";
 

@@ -28,8 +28,6 @@ export interface Downtime {
 export interface RunEnd {
   readonly view: View;
   readonly rows: readonly WorldRow[];
-  /** Where the process was killed, in order; empty for the uninterrupted run. */
-  readonly cuts: readonly Cut[];
 }
 
 /** What must recovery reach after this cut? */

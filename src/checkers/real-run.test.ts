@@ -26,7 +26,7 @@ async function runOf(scenario: Scenario): Promise<{ events: readonly TimelineEve
   await life.life;
   await life.close();
   const view = await memory.view(disk, { downtimes: [] });
-  return { events: timeline.events, end: { view, rows: world.rows, cuts: [] } };
+  return { events: timeline.events, end: { view, rows: world.rows } };
 }
 
 function judged(scenario: Scenario, events: readonly TimelineEvent[], end: RunEnd) {

@@ -16,7 +16,6 @@ function judgedWith(edit: (dump: SessionDump) => SessionDump) {
   return judge.finish({
     view: viewOf(edit(history.dump()), { downtimes: [] }),
     rows: history.rows,
-    cuts: [],
   });
 }
 

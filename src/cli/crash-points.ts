@@ -36,6 +36,7 @@ export function crashPoints(
         depth: options.depth,
         skip: boundariesOf(options.skip, subjects),
         checkersOff: checkersOf(options.off),
+        recoverEach: options.recoverEach === true,
         kill: options.kill,
         version: VERSION,
         command: line,

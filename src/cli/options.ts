@@ -26,6 +26,7 @@ export interface CutOptions extends CommonOptions {
   readonly kill: "none" | "sample" | "all";
   readonly skip: readonly string[];
   readonly off: readonly string[];
+  readonly recoverEach?: boolean;
 }
 
 export function withCommonOptions(command: Command): Command {
@@ -50,6 +51,7 @@ export function withCutOptions(command: Command): Command {
       collect,
       [],
     )
+    .option("--recover-each", "recover from every death by itself, also where several left the very same")
     .option("--off <checker>", "switch a checker off, to show that it is needed (repeatable)", collect, []);
 }
 

@@ -7,6 +7,7 @@
  * 2. Every expected row that was not cut before and after is missing by name.
  */
 import { type CutRef, cutRefName } from "../faults/index.ts";
+import type { How } from "./crash/recoveries.ts";
 import {
   type ExploreResult,
   type Failure,
@@ -16,6 +17,7 @@ import {
   type Judgement,
   type Kills,
   RESULT_SCHEMA,
+  type Recoveries,
   verdictOf,
 } from "./result.ts";
 
@@ -31,6 +33,7 @@ export class GroupTally {
   #survived = 0;
   #violated = 0;
   #inconclusive = 0;
+  readonly #recoveries: Record<How, number> = { executed: 0, shared: 0, repeated: 0 };
   /** Host milliseconds that the runs of this group took. */
   elapsedMs = 0;
 
@@ -61,6 +64,15 @@ export class GroupTally {
     if (cut === undefined) return;
     const name = positionName(cut);
     (verdict === "inconclusive" ? this.#doubtful : this.#covered).add(name);
+  }
+
+  /** How the end of a recovery became known. */
+  recovered(how: How): void {
+    this.#recoveries[how]++;
+  }
+
+  get recoveries(): Readonly<Record<How, number>> {
+    return this.#recoveries;
   }
 
   get failures(): readonly Failure[] {
@@ -132,12 +144,19 @@ export function collect(
       },
       rows: rowCoverage(groups, rowsExpected),
     },
+    recoveries: recoveriesOf(groups),
     ...(kills === undefined ? {} : { kills }),
     skipped,
     checkersOff,
     groups: results,
     failures: groups.flatMap((group) => group.failures),
   };
+}
+
+function recoveriesOf(groups: readonly GroupTally[]): Recoveries {
+  const sum = (how: How) => groups.reduce((total, group) => total + group.recoveries[how], 0);
+  const [executed, repeated] = [sum("executed"), sum("repeated")];
+  return { deaths: executed + repeated + sum("shared"), executed: executed + repeated, repeated };
 }
 
 function rowCoverage(

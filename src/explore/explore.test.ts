@@ -1,7 +1,7 @@
 /** An exploration looks at everything, says what is broken by the promise that it breaks, and is never green in doubt. */
 import { describe, expect, it } from "vitest";
-import { NotCovered } from "../checkers/index.ts";
-import type { Subject } from "../subject/index.ts";
+import { type CheckerRun, NotCovered } from "../checkers/index.ts";
+import type { RunEnd, Subject } from "../subject/index.ts";
 import { explore } from "./explore.ts";
 import { exploreLadders, HOST, plan, StallClock, sights } from "./testing/explorations.ts";
 import { type Flaws, ladder } from "./testing/ladder.ts";
@@ -189,14 +189,7 @@ const broken: readonly {
     says: "what the subject's own judges find",
     subjects: [
       ladder({
-        judge: () => ({
-          observe: () => undefined,
-          fork() {
-            return this;
-          },
-          finish: ({ cuts }) =>
-            cuts.length > 0 ? [{ checker: "own", signature: "seen", message: "by the subject" }] : [],
-        }),
+        judge: () => seesDeaths(0),
       }),
     ],
     sees: ["crash/climb/ladder/rung#2:after violated own seen"],
@@ -288,6 +281,18 @@ describe("a doubt", () => {
     await expect(exploreLadders([ladder(defect)])).rejects.toThrow("a defect of the table");
   });
 });
+
+/** Finds fault with every run in which it was told of a death. */
+function seesDeaths(count: number): CheckerRun<RunEnd> {
+  let deathCount = count;
+  return {
+    observe: ({ kind }) => {
+      if (kind === "crash") deathCount++;
+    },
+    fork: () => seesDeaths(deathCount),
+    finish: () => (deathCount > 0 ? [{ checker: "own", signature: "seen", message: "by the subject" }] : []),
+  };
+}
 
 function refusesIn(incarnation: number): NonNullable<Flaws["beforeRung"]> {
   return (boot) =>

@@ -29,6 +29,8 @@ export interface ExplorePlan {
   /** Boundaries to leave out, by label and occurrence. They stay uncovered, and the result inconclusive. */
   readonly skip: readonly string[];
   readonly checkersOff: readonly string[];
+  /** Whether a recovery is executed for every death, also where several left the very same; see `crash/recoveries.ts`. */
+  readonly recoverEach?: boolean;
   /** Which real processes to kill; see `kill/`. */
   readonly kill: "none" | "sample" | "all";
   /** For the head of the result. */
@@ -140,9 +142,10 @@ export function runContext(
 /** More boundaries than any scenario crosses; a life that reaches it loops. */
 const BOUNDARY_CAP = 2_000;
 
-function crashPlan({ depth, skip }: ExplorePlan): CrashPlan {
+function crashPlan({ depth, skip, recoverEach = false }: ExplorePlan): CrashPlan {
   return {
     depth,
+    recoverEach,
     wants: (_path, { label, occurrence }) =>
       !skip.includes(label) && !skip.includes(`${label}#${occurrence}`),
     enough: () => false,
@@ -155,6 +158,7 @@ function crashSink(tally: GroupTally, agreement: Agreement, subject: Subject, ho
     saw: (path, cut) => {
       if (path.length === 0) tally.saw(cut);
     },
+    recovered: (how) => tally.recovered(how),
     judged: (judgement, path, digest) => {
       tally.judged(judgement, path[0]);
       if (digest !== undefined) agreement.add(subject, path, digest);

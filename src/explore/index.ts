@@ -14,6 +14,7 @@ export {
   type Judgement,
   overallVerdict,
   RESULT_SCHEMA,
+  type Recoveries,
   type Tally,
   type Verdict,
   verdictOf,

@@ -22,6 +22,7 @@ export interface ExploreResult {
   readonly elapsedMs: number;
   readonly totals: Tally;
   readonly coverage: Coverage;
+  readonly recoveries: Recoveries;
   /** Only where real processes were killed. */
   readonly kills?: Kills;
   /** What was not run, and why it cannot be. */
@@ -45,6 +46,16 @@ export interface Skipped {
   readonly scenario: string;
   readonly subject: string;
   readonly reason: string;
+}
+
+/**
+ * Deaths in process that were gone on from, and the recoveries that were executed for them: deaths that left the very
+ * same share one. `repeated` of the executed ones could have been shared, and were held against it instead.
+ */
+export interface Recoveries {
+  readonly deaths: number;
+  readonly executed: number;
+  readonly repeated: number;
 }
 
 /** Sessions that a real kill left, and the kills: one kill cuts many sessions, so they are counted apart. */

@@ -89,18 +89,22 @@ export function forkStanding(standing: Standing, folder: string, disk?: Disk): S
   };
 }
 
-/** The standing after dying at `cut`: time passes until the restart, and the judges are told. */
-export function died(standing: Standing, cut: Cut): Standing {
-  const atMs = standing.world.clock.now();
-  standing.world.clock.step(DOWNTIME_MS);
-  const crash = { kind: "crash", at: cutName(cut) } as const;
-  standing.judge.observe(crash);
+/** The standing as a death at `cut` leaves it. Nothing is touched: the clock still stands at the moment of death. */
+export function dead(standing: Standing, cut: Cut): Standing {
   return {
     ...standing,
     cuts: [...standing.cuts, cut],
-    downtimes: [...standing.downtimes, { atMs, durationMs: DOWNTIME_MS }],
-    events: [...standing.events, crash],
+    downtimes: [...standing.downtimes, { atMs: standing.world.clock.now(), durationMs: DOWNTIME_MS }],
+    events: [...standing.events, { kind: "crash", at: cutName(cut) }],
   };
+}
+
+/** The dead standing when its next life begins: time has passed, and the judges know that there was a death. */
+export function restarted(standing: Standing): Standing {
+  standing.world.clock.step(DOWNTIME_MS);
+  // Where it died is for readers: judges that knew it could say different things of deaths that left the same.
+  standing.judge.observe({ kind: "crash", at: "" });
+  return standing;
 }
 
 /** One life in progress. */
@@ -184,8 +188,8 @@ async function endingOf(
   } catch (error) {
     return { kind: "unreadable", error };
   }
-  const { world, cuts } = standing;
-  return { kind: "settled", view, violations: standing.judge.finish({ view, rows: world.rows, cuts }) };
+  const { world } = standing;
+  return { kind: "settled", view, violations: standing.judge.finish({ view, rows: world.rows }) };
 }
 
 /** What is durable on a standing's disk. */

@@ -31,6 +31,7 @@ describe("the terminal report", () => {
         "boundaries 50 of 51 (98.0 %)",
         "rows of the specification cut before and after: 30 of 44",
         "not looked at: backends-agree",
+        "recoveries executed: 20 for 51 deaths, 3 of them again; deaths that left the very same share one",
         "real processes killed: 2, which left 51 sessions",
         "seed 1, 2.3 s",
       ].join("\n"),

@@ -76,6 +76,11 @@ export interface Disk {
    * medium can tear it.
    */
   tear(sizeBefore: number, folder: string): readonly TornDisk[];
+  /**
+   * Everything on it that a boot could read, item by item, as it is now: texts, numbers, or objects that never change,
+   * to be compared with `===`. Deaths that left the very same share one recovery. A disk without it is like no other.
+   */
+  imprint?(): readonly unknown[];
   /** Releases memory and files. */
   dispose(): void;
 }

@@ -31,7 +31,7 @@ export function judged(history: History, only?: string, scenario = SCENARIO): re
   const off = HARNESS_CHECKS.map(({ name }) => name).filter((name) => only !== undefined && name !== only);
   const judge = startHarnessJudge({ scenario, off });
   for (const event of history.events) judge.observe(event);
-  return judge.finish({ view: history.view(), rows: history.rows, cuts: [] });
+  return judge.finish({ view: history.view(), rows: history.rows });
 }
 
 /** The signatures of what one checker says. */

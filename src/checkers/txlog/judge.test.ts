@@ -62,7 +62,7 @@ function seenIn(
     }
   }
   const exact = JSON.stringify({ factCount: options.factCount ?? seq });
-  const found = judge.finish({ view: { exact, canonical: "" }, rows: [], cuts: [] });
+  const found = judge.finish({ view: { exact, canonical: "" }, rows: [] });
   return found.map(({ checker, signature }) => `${checker}: ${signature}`);
 }
 
@@ -151,7 +151,7 @@ describe("the judge of a transactional session", () => {
     const judge = startTxlogJudge({ off: [] });
     const fork = judge.fork();
     fork.observe(request);
-    const end = { view: { exact: '{"factCount":0}', canonical: "" }, rows: [], cuts: [] };
+    const end = { view: { exact: '{"factCount":0}', canonical: "" }, rows: [] };
     expect(judge.finish(end)).toEqual([]);
     expect(fork.finish(end)).toHaveLength(1);
   });

@@ -1,14 +1,13 @@
 /**
  * Exploring crashes of one scenario on one subject: run it once, walk it once, and cut it everywhere.
  *
- * The run that nobody cuts comes first: it is the reference, and it is judged like any other. Each cut then goes on
- * from its own standing, is judged, and is held against what the specification demands there. With depth, a recovery
+ * The run that nobody cuts comes first: it is the reference, and it is judged like any other. Each death is then gone on
+ * from (`recoveries.ts`), judged, and held against what the specification demands there. With depth, a recovery
  * is itself run, walked and cut; its reference is the recovery that was not cut again (design §3.6).
  */
 import { createHash } from "node:crypto";
 import { Known } from "../../checkers/index.ts";
 import {
-  type Cut,
   type CutRef,
   formatRunId,
   type RunKind,
@@ -28,6 +27,8 @@ import {
   runToEnd,
   type Standing,
 } from "../standing.ts";
+import type { Death } from "./death.ts";
+import { type How, Recoveries, RepeatedSample } from "./recoveries.ts";
 import { expectationOf, Left, recoveryOf } from "./recovery.ts";
 import { walk } from "./walk.ts";
 
@@ -39,11 +40,15 @@ export interface CrashPlan {
   wants(path: readonly CutRef[], cut: CutRef): boolean;
   /** Whether all that is wanted has been made, so that walks may stop early. */
   enough(): boolean;
+  /** Whether a recovery is executed for every death, also where several left the very same. */
+  readonly recoverEach: boolean;
 }
 
 /** Takes what is found, as it is found. */
 export interface CrashSink {
   saw(path: readonly CutRef[], cut: CutRef): void;
+  /** How the recovery of the run that is judged next is known. */
+  recovered?(how: How): void;
   /** A run is about to go on from a cut; for holding the simulated death against a real one. */
   dying?(path: readonly CutRef[], standing: Standing, atCut: () => Promise<View>): Promise<void>;
   /** `digest` is of the recovered canonical view, for agreement between backends. */
@@ -66,7 +71,8 @@ export async function exploreCrashes(
   const seen = { left: new Known(), reached: new Known() };
   sink.judged(judgement, [], reference && digestOf(seen.reached.firstLike(reference)));
   sink.observed?.([], end.events);
-  if (reference !== undefined) await explore({ context, plan, sink, seen }, start, reference, []);
+  const sample = plan.recoverEach ? undefined : new RepeatedSample();
+  if (reference !== undefined) await explore({ context, plan, sink, seen, sample }, start, reference, []);
   start.disk.dispose();
   return reference;
 }
@@ -78,6 +84,8 @@ interface Exploration {
   readonly sink: CrashSink;
   /** Views that deaths left and that recoveries reached, one of each kind. */
   readonly seen: { readonly left: Known; readonly reached: Known };
+  /** Undefined: nothing is shared. */
+  readonly sample: RepeatedSample | undefined;
 }
 
 /** Walks from `start` and judges every wanted death; recurses while there is depth left. */
@@ -88,11 +96,12 @@ async function explore(
   path: readonly CutRef[],
 ): Promise<void> {
   const { context, plan, sink } = exploration;
+  const recoveries = new Recoveries(context, exploration.sample);
   const end = await walk(context, start, {
     seen: (cut) => sink.saw(path, refOf(cut)),
     wants: (cut) => plan.wants(path, refOf(cut)),
     enough: () => plan.enough(),
-    visit: (standing) => recover(exploration, standing, reference, path),
+    visit: (death) => recover(exploration, recoveries, death, reference, path),
   });
   if (end === undefined) return;
   // The walk is the same run as the reference; if it is not, something undeclared decides what happens.
@@ -103,27 +112,28 @@ async function explore(
 
 async function recover(
   exploration: Exploration,
-  standing: Standing,
+  recoveries: Recoveries,
+  death: Death,
   reference: View,
   path: readonly CutRef[],
 ): Promise<void> {
   const { context, plan, sink, seen } = exploration;
-  const cut = standing.cuts.at(-1) as Cut;
+  const { cut, left: standing } = death;
   const here = [...path, refOf(cut)];
   const id = runIdOf(context, "crash", here);
   const left = new Left(context, standing, seen.left);
   if (sink.dying !== undefined) await left.askExactly((atCut) => sink.dying?.(here, standing, atCut));
-  const again = here.length < plan.depth ? forkStanding(standing, context.folder) : undefined;
   const expectation = await left.ask((atCut) => expectationOf(context, cut, atCut, reference));
-  const end = await runToEnd(context, standing);
+  const { end, how, finding } = await recoveries.from(death);
   // What is asked of what was reached is asked of its canonical text, and nearly all recoveries reach the same one.
   const reached = end.kind === "settled" ? seen.reached.firstLike(end.view) : undefined;
-  const judgement = together(judge(id, end), left.finding, recoveryOf(expectation, reached));
+  const judgement = together(judge(id, end), left.finding, recoveryOf(expectation, reached), finding);
+  sink.recovered?.(how);
   sink.judged(judgement, here, reached && digestOf(reached));
   sink.observed?.(here, [...standing.events, ...end.events]);
-  standing.disk.dispose();
-  if (again !== undefined) {
-    if (end.kind === "settled") await explore(exploration, again, end.view, here);
+  if (here.length < plan.depth && end.kind === "settled") {
+    const again = death.fork();
+    await explore(exploration, again, end.view, here);
     again.disk.dispose();
   }
 }

@@ -1,22 +1,21 @@
 /**
  * Walking: a scenario is run once, parked before every boundary, and every place where it can die is handed out as a
- * standing of its own. The cost of one crash is then the reopen and the remainder, never the prefix again.
+ * death. The cost of one crash is then the reopen and the remainder, never the prefix again.
  *
  * What is handed out, for each boundary in order.
  * - `before`: as it stands, parked.
- * - `inside` a commit: the disk after the crossing with the commit torn, one standing for each place where the medium
+ * - `inside` a commit: the disk after the crossing with the commit torn, one death for each place where the medium
  *   can tear; judges and world as before. None where a commit is atomic.
  * - `inside` an effect: it happened outside, the runtime will never know.
  * - `after`: crossed, and nothing else has happened.
  *
  * Invariants.
- * 1. Every standing is a fork: what its visitor does is not seen by the walk.
+ * 1. Whoever goes on from a death forks it: what a visitor does is not seen by the walk.
  * 2. With a deterministic system the walk is the run that nobody cuts.
  */
 import type { Boundary, Cut } from "../../faults/index.ts";
 import {
   boot,
-  died,
   endOf,
   forkStanding,
   type Life,
@@ -24,15 +23,16 @@ import {
   type RunContext,
   type Standing,
 } from "../standing.ts";
+import { Death } from "./death.ts";
 
 /** What a walk asks of its visitor. */
 export interface WalkVisitor {
   /** Told of every place where the run can die, whether it is visited or not. */
   seen(cut: Cut): void;
-  /** Whether to hand out this cut; a fork is made only then. */
+  /** Whether to hand out this cut. */
   wants(cut: Cut): boolean;
-  /** Takes a dead standing and disposes of it. */
-  visit(standing: Standing): Promise<void>;
+  /** Takes a death; it can be looked at and forked until the visit is over. */
+  visit(death: Death): Promise<void>;
   /** Whether the walk may stop here because nothing more is wanted. */
   enough(): boolean;
 }
@@ -100,5 +100,5 @@ async function cross(
 
 async function offer(context: RunContext, visitor: WalkVisitor, cut: Cut, here: Standing): Promise<void> {
   visitor.seen(cut);
-  if (visitor.wants(cut)) await visitor.visit(died(forkStanding(here, context.folder), cut));
+  if (visitor.wants(cut)) await visitor.visit(new Death(cut, here, context.folder));
 }

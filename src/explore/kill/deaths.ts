@@ -46,15 +46,11 @@ export async function simulateDeaths(
     seen: () => undefined,
     wants: (cut) => wants(refOf(cut)),
     enough: () => false,
-    visit: async (standing) => {
-      const cut = standing.cuts.at(-1);
-      const view = await viewOf(context, standing);
-      if (cut !== undefined) {
-        const death = deathOf(refOf(cut), view, standing.world.rows);
-        deaths.push(death);
-        died(death, view);
-      }
-      standing.disk.dispose();
+    visit: async ({ cut, left }) => {
+      const view = await viewOf(context, left);
+      const death = deathOf(refOf(cut), view, left.world.rows);
+      deaths.push(death);
+      died(death, view);
     },
   });
   start.disk.dispose();

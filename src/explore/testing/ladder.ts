@@ -63,6 +63,10 @@ class LadderDisk implements Disk {
     return [];
   }
 
+  imprint(): readonly unknown[] {
+    return [...this.rungs];
+  }
+
   dispose(): void {}
 }
 

@@ -12,6 +12,7 @@ export const RESULT_SHAPE = {
     boundaries: { covered: "number", total: "number" },
     rows: { covered: "number", total: "number", missing: ["string"] },
   },
+  recoveries: { deaths: "number", executed: "number", repeated: "number" },
   kills: { states: "number", kills: "number" },
   skipped: [{ scenario: "string", subject: "string", reason: "string" }],
   checkersOff: ["string"],

@@ -41,6 +41,7 @@ export const SAMPLE: ExploreResult = {
     boundaries: { covered: 50, total: 51 },
     rows: { covered: 30, total: 44, missing: ["jsonl:abort"] },
   },
+  recoveries: { deaths: 51, executed: 20, repeated: 3 },
   kills: { states: 51, kills: 2 },
   groups: [
     group({ survived: 48, violated: 4 }),

@@ -43,6 +43,12 @@ export class MemoryDisk {
     return new MemoryDisk(this.metadata, new Tables(this.tables));
   }
 
+  /** Every row, which never changes, and what stands beside the rows: equal, item by item, where the disks are. */
+  imprint(): readonly unknown[] {
+    const { entryOrder, usageOrder, nextSeq, lastDelete } = this.tables;
+    return [this.metadata, nextSeq, lastDelete, ...entryOrder, ...usageOrder, ...this.tables.allRegisters()];
+  }
+
   /** Everything durable, for canonical views. */
   dump(): SessionDump {
     return dumpOf(this.tables, this.metadata);

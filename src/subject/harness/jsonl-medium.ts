@@ -8,6 +8,7 @@ import {
   existsSync,
   fstatSync,
   openSync,
+  readFileSync,
   readSync,
   rmSync,
   truncateSync,
@@ -50,6 +51,10 @@ export class JsonlSubjectDisk implements Disk {
       truncateSync(disk.path, offset);
       return { bytesWritten: offset - sizeBefore, disk };
     });
+  }
+
+  imprint(): readonly unknown[] {
+    return [readFileSync(this.path, "latin1")];
   }
 
   dispose(): void {

@@ -23,6 +23,10 @@ export class MemorySubjectDisk implements Disk {
     return [];
   }
 
+  imprint(): readonly unknown[] {
+    return this.inner.imprint();
+  }
+
   dispose(): void {
     // A value that nobody holds any more is gone.
   }

@@ -8,7 +8,7 @@
  * the database as its live connection sees it. One fork in `FILE_FORK_SHARE` is a copy of the real files, WAL
  * included, so that what a dead process leaves beside the database is looked at too.
  */
-import { copyFileSync, existsSync, rmSync, truncateSync } from "node:fs";
+import { copyFileSync, existsSync, readFileSync, rmSync, truncateSync } from "node:fs";
 import { join } from "node:path";
 import {
   dumpSqlite,
@@ -88,6 +88,13 @@ export class SqliteSubjectDisk implements Disk {
     if (ground.kind === "image" || end === undefined)
       throw new Error("only a commit in a log can be cut off");
     truncateSync(`${ground.path}-wal`, beginningOf(this.#logEnd, end) + bytesWritten);
+  }
+
+  imprint(): readonly unknown[] {
+    const { ground, live } = this;
+    if (ground.kind === "image") return ["image", textOf(live?.image() ?? ground.bytes)];
+    const wal = `${ground.path}-wal`;
+    return ["file", readFileSync(ground.path, "latin1"), existsSync(wal) && readFileSync(wal, "latin1")];
   }
 
   dispose(): void {
@@ -172,6 +179,11 @@ function copyOf(from: string, folder: string): Extract<Ground, { kind: "file" }>
 
 function sourceOf({ ground, live }: SqliteSubjectDisk): SqliteSource {
   return ground.kind === "file" ? ground : { kind: "image", bytes: live?.image() ?? ground.bytes };
+}
+
+/** Bytes as a text of as many characters: two of them are compared at once. */
+function textOf(bytes: Uint8Array): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("latin1");
 }
 
 let pathCount = 0;

@@ -70,6 +70,11 @@ export class TxlogDisk implements Disk {
     }));
   }
 
+  imprint(): readonly unknown[] {
+    const { name, bytes } = this.#file();
+    return [name, bytes && Buffer.from(bytes).toString("latin1")];
+  }
+
   dispose(): void {
     if (this.#ground.kind === "host") rmSync(this.#ground.cwd, { recursive: true, force: true });
   }

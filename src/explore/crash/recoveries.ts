@@ -1,0 +1,101 @@
+/**
+ * The recoveries from the deaths of one walk: one is executed for all deaths that left the very same.
+ *
+ * After a commit, before the effect that follows it, inside an effect whose answer is lost and after it: neighbours often
+ * leave the same disk and the same world, and a recovery costs many times what comparing them costs.
+ *
+ * Invariants.
+ * 1. Only a recovery that settled and that no judge complained of is shared: what is broken is looked at by itself, at
+ *    every death.
+ * 2. Sharing believes that the system is deterministic, so of the recoveries that could be shared one in
+ *    `REPEATED_SHARE` is executed all the same and held against the first, event for event (design §3.11).
+ * 3. What was executed, what was shared and what was repeated is counted, by the one who is told.
+ */
+import { jsonEquals } from "../../foundation/index.ts";
+import type { Finding } from "../judgement.ts";
+import { type LifeEnd, type RunContext, runToEnd } from "../standing.ts";
+import { type Death, type Imprint, isSame } from "./death.ts";
+
+/** How the end of a recovery is known: it was executed; it was that of an earlier death; or it was both. */
+export type How = "executed" | "shared" | "repeated";
+
+/** Of the recoveries that could be shared, one in this many is repeated. */
+export const REPEATED_SHARE = 10;
+
+/** How many recoveries of a walk are kept: deaths that left the same come close to each other. */
+const KEPT_MAX = 4;
+
+/** How a recovery ended. */
+export interface Recovered {
+  readonly end: LifeEnd;
+  readonly how: How;
+  /** What was found by repeating it. */
+  readonly finding: Finding;
+}
+
+/** Which of the recoveries that could be shared is to be repeated; one count for a whole exploration. */
+export class RepeatedSample {
+  #count = 0;
+
+  isNext(): boolean {
+    return this.#count++ % REPEATED_SHARE === 0;
+  }
+}
+
+/** See the module header. One object serves one walk. */
+export class Recoveries {
+  readonly #context: RunContext;
+  readonly #sample: RepeatedSample | undefined;
+  readonly #kept: { readonly imprint: Imprint; readonly end: LifeEnd }[] = [];
+
+  /** @param sample undefined: nothing is shared. */
+  constructor(context: RunContext, sample: RepeatedSample | undefined) {
+    this.#context = context;
+    this.#sample = sample;
+  }
+
+  /** The recovery from a death, executed or known. */
+  async from(death: Death): Promise<Recovered> {
+    const imprint = this.#sample === undefined ? undefined : death.imprint();
+    const known =
+      imprint === undefined ? undefined : this.#kept.find((kept) => isSame(kept.imprint, imprint))?.end;
+    if (known !== undefined && !this.#sample?.isNext()) return { end: known, how: "shared", finding: FINE };
+    const end = await this.#execute(death);
+    if (known !== undefined) return { end, how: "repeated", finding: differenceOf(known, end) };
+    if (imprint !== undefined && end.kind === "settled" && end.violations.length === 0) {
+      this.#kept.unshift({ imprint, end });
+      if (this.#kept.length > KEPT_MAX) this.#kept.pop();
+    }
+    return { end, how: "executed", finding: FINE };
+  }
+
+  async #execute(death: Death): Promise<LifeEnd> {
+    const standing = death.fork();
+    const end = await runToEnd(this.#context, standing);
+    standing.disk.dispose();
+    return end;
+  }
+}
+
+const FINE: Finding = { violations: [] };
+
+/** A recovery from the very same did something else. */
+function differenceOf(first: LifeEnd, again: LifeEnd): Finding {
+  const { length } = again.events;
+  const at = first.events.findIndex((event, index) => !jsonEquals(event, again.events[index]));
+  const isSameEnd =
+    first.kind === "settled" && again.kind === "settled" && first.view.exact === again.view.exact;
+  if (at < 0 && length === first.events.length && isSameEnd) return FINE;
+  const where =
+    at < 0 && length === first.events.length
+      ? `after the same ${length} events it ended as ${again.kind} and left something else`
+      : `event ${at < 0 ? first.events.length : at} was another: ${describe(first, at)}, then ${describe(again, at)}`;
+  const message = `a recovery from the very same state, executed again, went another way: ${where}; something undeclared decides what happens`;
+  return { violations: [{ checker: "determinism", signature: "recovery-differs", message }] };
+}
+
+function describe({ events }: LifeEnd, at: number): string {
+  const event = at < 0 ? events.at(-1) : events[at];
+  if (event === undefined) return "none";
+  return "boundary" in event ? `${event.kind} ${event.boundary.label}` : event.kind;
+}
