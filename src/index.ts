@@ -1,10 +1,20 @@
 /**
  * `crashproof` as a library: `explore(plan, host)` gives a result; reporters are functions of it.
  *
- * The contract for systems of your own is `Subject`; the built-in ones are `builtInSubjects()`. The contract suites for
+ * The contract for systems of your own is `Subject`; the built-in ones are `builtInSubjects()`. A store of your own under
+ * the harness that is here is a `Medium`; `harnessSubject(medium)` makes a subject of it. The contract suites for
  * stores are at `crashproof/conformance`, the workloads at `crashproof/scenarios`.
  */
-export type { CheckerRun, RunEnd, View, Violation } from "./checkers/index.ts";
+export {
+  type CheckerRun,
+  NotCovered,
+  type RecoveryExpectation,
+  type RecoveryQuestion,
+  type RunEnd,
+  type View,
+  type ViewReading,
+  type Violation,
+} from "./checkers/index.ts";
 export {
   EXPLORER_CHECKS,
   type ExploreHost,
@@ -27,15 +37,37 @@ export {
   type TimelineEvent,
   World,
 } from "./faults/index.ts";
-export { type Clock, RealClock, VirtualClock } from "./foundation/index.ts";
+export { type Clock, Corruption, NotJson, RealClock, VirtualClock } from "./foundation/index.ts";
+export type { Transaction, Write } from "./model/index.ts";
 export { jsonReport, terminalReport, timelineReport } from "./report/index.ts";
-export { JsonlStorage, MemoryDisk, MemoryStorage, SqliteStorage, type Storage } from "./storage/index.ts";
+export {
+  admitTransaction,
+  CURRENT_STORAGE_VERSION,
+  InvalidTransaction,
+  JsonlStorage,
+  LeaseLost,
+  MemoryDisk,
+  MemoryStorage,
+  type SessionDump,
+  type SessionMetadata,
+  SqliteStorage,
+  type Storage,
+  StorageClosed,
+  StorageFault,
+  UnknownEntry,
+} from "./storage/index.ts";
 export {
   type Boot,
   builtInSubjects,
   type Disk,
   type Grade,
+  harnessSubject,
   type Incarnation,
+  type JudgeContext,
+  type Medium,
+  type OpenStore,
+  type StoreLife,
   type Subject,
+  type TornDisk,
 } from "./subject/index.ts";
 export { childProgram, KillPool, openScratch } from "./subprocess/index.ts";

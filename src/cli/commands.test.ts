@@ -38,6 +38,7 @@ describe("crash-points", () => {
     expect(shapeOf(result)).toEqual({
       ...SHAPE_WITHOUT_KILLS,
       checkersOff: [],
+      notReached: [],
       skipped: [],
       failures: [],
     });
@@ -60,7 +61,18 @@ describe("crash-points", () => {
     // Two positions on Memory, three on JSONL and SQLite, and one takeover less than the 63 of the scenario.
     expect(out).toContain("\ninconclusive: ");
     expect(out).toContain("boundaries 54 of 63 (85.7 %)");
-    expect(readJson(file).coverage.boundaries).toEqual({ covered: 54, total: 63 });
+    expect(readJson(file)).toMatchObject({
+      coverage: { boundaries: { covered: 54, total: 63 } },
+      notReached: [],
+    });
+  });
+
+  it("ends with 3, and says so, when the boundary to leave out never comes", async () => {
+    const line = ["crash-points", "one-turn", "--subject", "memory", "--skip", "generation.intent#9"];
+    const { code, out } = await crashproof(...line);
+    expect(code).toBe(EXIT.inconclusive);
+    expect(out).toContain("\nboundaries 15 of 15 (100.0 %)\n");
+    expect(out).toContain("\nnever reached: generation.intent#9\n");
   });
 
   it("ends with 1 when a promise is broken, and prints the line that repeats it", async () => {
@@ -68,7 +80,12 @@ describe("crash-points", () => {
     const file = join(folder, "broken.json");
     const { code, out } = await crashproof(...line, "--json", file);
     expect(code).toBe(EXIT.violated);
-    expect(shapeOf(readJson(file))).toEqual({ ...SHAPE_WITHOUT_KILLS, checkersOff: [], skipped: [] });
+    expect(shapeOf(readJson(file))).toEqual({
+      ...SHAPE_WITHOUT_KILLS,
+      checkersOff: [],
+      notReached: [],
+      skipped: [],
+    });
     const repros = [...out.matchAll(/^ {2}npx crashproof repro '([^']+)'$/gm)].map(([, id]) => id ?? "");
     expect(repros.length).toBeGreaterThan(3);
     const seen = out.match(/^violated effect-safety: request without an intent \(\d+ runs\)$/m);
@@ -178,6 +195,7 @@ describe("the exit code", () => {
     coverage: { boundaries: { covered: 2, total: 2 }, rows: { covered: 0, total: 0, missing: [] } },
     groups: [{ ...GROUP, runs: 2, survived: 2 }],
     checkersOff: [],
+    notReached: [],
   };
   it.each([
     ["0 when everything survived and was covered", {}, 0],
@@ -194,6 +212,7 @@ describe("the exit code", () => {
       3,
     ],
     ["3 when a checker was off", { checkersOff: ["recovery"] }, 3],
+    ["3 when a boundary that was named was never reached", { notReached: ["tool.intent#9"] }, 3],
     ["3 when nothing was run in one of the groups", { groups: [GROUP] }, 3],
     ["3 when nothing was run", { totals: { runs: 0, survived: 0, violated: 0, inconclusive: 0 } }, 3],
   ])("is %s", (_, changed, code) => {

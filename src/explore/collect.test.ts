@@ -22,6 +22,7 @@ const head = {
   kills: undefined,
   skipped: [{ scenario: "s", subject: "m", reason: "why" }],
   checkersOff: ["a"],
+  notReached: [],
 };
 
 function tally(kind: GroupTally["kind"] = "crash", checkersOff: readonly string[] = []): GroupTally {
@@ -40,9 +41,9 @@ describe("a group", () => {
   it("covers a boundary that survived or was broken, and not one in doubt", () => {
     const group = tally();
     for (const label of ["a", "b", "c", "d"]) group.saw(cut(label, "before"));
-    group.judged(survived, cut("a", "before"));
-    group.judged(broken, cut("b", "before"));
-    group.judged(doubtful, cut("c", "before"));
+    group.judged(survived, [cut("a", "before")]);
+    group.judged(broken, [cut("b", "before")]);
+    group.judged(doubtful, [cut("c", "before")]);
     expect(group.boundaries.total).toHaveLength(4);
     expect(group.boundaries.covered).toEqual(["a#1:before", "b#1:before"]);
   });
@@ -50,7 +51,7 @@ describe("a group", () => {
   it("does not cover a boundary of which one run is in doubt, whatever the others say", () => {
     const group = tally();
     group.saw(cut("a", "before"));
-    for (const judgement of [survived, doubtful, survived]) group.judged(judgement, cut("a", "before"));
+    for (const judgement of [survived, doubtful, survived]) group.judged(judgement, [cut("a", "before")]);
     expect(group.boundaries.covered).toEqual([]);
   });
 
@@ -58,7 +59,7 @@ describe("a group", () => {
     const group = tally();
     for (const bytes of [4096, 8192]) {
       group.saw(cut("a", "inside", bytes));
-      group.judged(survived, cut("a", "inside", bytes));
+      group.judged(survived, [cut("a", "inside", bytes)]);
     }
     expect(group.boundaries).toEqual({ total: ["a#1:inside"], covered: ["a#1:inside"] });
     expect(group.result.runs).toBe(2);
@@ -70,9 +71,21 @@ describe("a group", () => {
       ["both", ["before", "after"]],
       ["half", ["before", "inside"]],
     ] as const) {
-      for (const position of positions) group.judged(survived, cut(label, position));
+      for (const position of positions) group.judged(survived, [cut(label, position)]);
     }
     expect(group.rows).toEqual(["both"]);
+  });
+
+  it("counts a row as cut where a second death cut it, and its boundary as none of the scenario's", () => {
+    const group = tally();
+    group.saw(cut("a", "after"));
+    for (const position of ["before", "after"] as const) {
+      group.judged(survived, [cut("a", "after"), cut("only in recoveries", position)]);
+    }
+    expect(group.rows).toEqual(["only in recoveries"]);
+    expect(group.boundaries.total).toEqual(["a#1:after"]);
+    group.judged(doubtful, [cut("a", "after"), cut("only in recoveries", "after")]);
+    expect(group.rows).toEqual([]);
   });
 
   it("does not listen to checkers that are switched off, and to the others it does", () => {
@@ -125,9 +138,9 @@ describe("a result", () => {
   it("adds its groups up", () => {
     const [one, other] = [tally(), tally("takeover")];
     one.saw(cut("a", "before"));
-    one.judged(survived, cut("a", "before"));
+    one.judged(survived, [cut("a", "before")]);
     other.saw(cut("a", "before"));
-    other.judged(broken, cut("a", "before"));
+    other.judged(broken, [cut("a", "before")]);
     other.judged(doubtful);
     const result = collect([one, other], head, new Map([["m", ["a", "b"]]]));
     const { kills: _kills, ...rest } = head;
@@ -147,7 +160,7 @@ describe("a result", () => {
       [one, "a"],
       [other, "b"],
     ] as const) {
-      for (const position of ["before", "after"] as const) group.judged(survived, cut(label, position));
+      for (const position of ["before", "after"] as const) group.judged(survived, [cut(label, position)]);
     }
     const { rows } = collect([one, other], head, new Map([["m", ["a", "b", "c"]]])).coverage;
     expect(rows).toEqual({ covered: 2, total: 3, missing: ["m:c"] });
@@ -155,7 +168,7 @@ describe("a result", () => {
 
   it("takes a row for cut by crashes only", () => {
     const group = tally("takeover");
-    for (const position of ["before", "after"] as const) group.judged(survived, cut("a", position));
+    for (const position of ["before", "after"] as const) group.judged(survived, [cut("a", position)]);
     expect(collect([group], head, new Map([["m", ["a"]]])).coverage.rows.missing).toEqual(["m:a"]);
   });
 });

@@ -4,7 +4,8 @@
  * Invariants.
  * 1. A boundary is total once a walk has seen it, and covered once every run cut at it has a verdict other than
  *    inconclusive. A boundary that a plan leaves out stays uncovered: the result is inconclusive.
- * 2. Every expected row that was not cut before and after is missing by name.
+ * 2. Every expected row that was not cut before and after is missing by name. A row that only recoveries make is cut by
+ *    the second death of a run, so every death of a run counts here, and only the first one as a boundary of the scenario.
  */
 import { type CutRef, cutRefName } from "../faults/index.ts";
 import type { How } from "./crash/recoveries.ts";
@@ -29,6 +30,9 @@ export class GroupTally {
   readonly #seen = new Set<string>();
   readonly #covered = new Set<string>();
   readonly #doubtful = new Set<string>();
+  /** The deaths behind `#covered` and `#doubtful`, all of each run: `label:position` of the last one, by all their names. */
+  readonly #died = new Map<string, string>();
+  readonly #diedInDoubt = new Set<string>();
   readonly #failures: Failure[] = [];
   #survived = 0;
   #violated = 0;
@@ -52,8 +56,8 @@ export class GroupTally {
     this.#seen.add(positionName(cut));
   }
 
-  /** A run, and the boundary at which its first cut fell, if it was cut. */
-  judged(found: Judgement, cut?: CutRef): void {
+  /** A run, and its deaths, if it was cut. */
+  judged(found: Judgement, path: readonly CutRef[] = []): void {
     const violations = found.violations.filter(({ checker }) => !this.#checkersOff.includes(checker));
     const judgement = { ...found, violations };
     const verdict = verdictOf(judgement);
@@ -61,9 +65,13 @@ export class GroupTally {
     if (verdict === "survived") this.#survived++;
     else if (verdict === "violated") this.#violated++;
     else this.#inconclusive++;
-    if (cut === undefined) return;
-    const name = positionName(cut);
-    (verdict === "inconclusive" ? this.#doubtful : this.#covered).add(name);
+    const first = path[0];
+    const last = path.at(-1);
+    if (first === undefined || last === undefined) return;
+    (verdict === "inconclusive" ? this.#doubtful : this.#covered).add(positionName(first));
+    const deaths = path.map(positionName).join("+");
+    this.#died.set(deaths, `${last.label}:${last.position}`);
+    if (verdict === "inconclusive") this.#diedInDoubt.add(deaths);
   }
 
   /** How the end of a recovery became known. */
@@ -87,15 +95,12 @@ export class GroupTally {
 
   /** Rows that were cut at `before` and at `after`. */
   get rows(): readonly string[] {
-    const positions = new Map<string, Set<string>>();
-    for (const name of this.boundaries.covered) {
-      const [boundary = "", position = ""] = name.split(":");
-      const label = boundary.split("#")[0] ?? "";
-      positions.set(label, (positions.get(label) ?? new Set()).add(position));
-    }
-    return [...positions].flatMap(([label, seen]) =>
-      seen.has("before") && seen.has("after") ? [label] : [],
-    );
+    const cut = new Set<string>();
+    for (const [deaths, place] of this.#died) if (!this.#diedInDoubt.has(deaths)) cut.add(place);
+    return [...cut].flatMap((place) => {
+      const label = place.slice(0, place.lastIndexOf(":"));
+      return place.endsWith(":before") && cut.has(`${label}:after`) ? [label] : [];
+    });
   }
 
   get result(): GroupResult {
@@ -116,15 +121,16 @@ export class GroupTally {
 /** Puts groups together. `rowsExpected` names the rows of each subject of the plan. */
 export function collect(
   groups: readonly GroupTally[],
-  head: Pick<ExploreResult, "version" | "seed" | "command" | "elapsedMs" | "skipped" | "checkersOff"> & {
-    readonly kills: Kills | undefined;
-  },
+  head: Pick<
+    ExploreResult,
+    "version" | "seed" | "command" | "elapsedMs" | "skipped" | "checkersOff" | "notReached"
+  > & { readonly kills: Kills | undefined },
   rowsExpected: ReadonlyMap<string, readonly string[]>,
 ): ExploreResult {
   const results = groups.map((group) => group.result);
   const sum = (key: "runs" | "survived" | "violated" | "inconclusive") =>
     results.reduce((total, group) => total + group[key], 0);
-  const { version, seed, command, elapsedMs, skipped, checkersOff, kills } = head;
+  const { version, seed, command, elapsedMs, skipped, checkersOff, notReached, kills } = head;
   return {
     schema: RESULT_SCHEMA,
     version,
@@ -148,6 +154,7 @@ export function collect(
     ...(kills === undefined ? {} : { kills }),
     skipped,
     checkersOff,
+    notReached,
     groups: results,
     failures: groups.flatMap((group) => group.failures),
   };

@@ -60,9 +60,10 @@ export async function explore(plan: ExplorePlan, host: ExploreHost): Promise<Exp
   const watchdog = new Watchdog(host.clock);
   const groups: GroupTally[] = [];
   const toKill: KillTarget[] = [];
+  const skips = new Skips(plan.skip);
   try {
     for (const scenario of plan.scenarios) {
-      groups.push(...(await exploreScenario(plan, host, watchdog, scenario, toKill)));
+      groups.push(...(await exploreScenario(plan, skips, host, watchdog, scenario, toKill)));
     }
     groups.push(...(await killGroups(plan, host, toKill)));
   } finally {
@@ -72,7 +73,16 @@ export async function explore(plan: ExplorePlan, host: ExploreHost): Promise<Exp
   const rows = new Map(plan.subjects.map((subject) => [subject.id, subject.rows]));
   const kills = toKill.length === 0 ? undefined : host.killPool?.counts;
   const elapsedMs = host.clock.now() - startMs;
-  const head = { version, seed, command, elapsedMs, kills, skipped: skippedBy(plan), checkersOff };
+  const head = {
+    version,
+    seed,
+    command,
+    elapsedMs,
+    kills,
+    skipped: skippedBy(plan),
+    checkersOff,
+    notReached: skips.notReached,
+  };
   return collect(groups, head, rows);
 }
 
@@ -88,6 +98,7 @@ function skippedBy({ scenarios, subjects }: ExplorePlan): Skipped[] {
 
 async function exploreScenario(
   plan: ExplorePlan,
+  skips: Skips,
   host: ExploreHost,
   watchdog: Watchdog,
   scenario: Scenario,
@@ -106,12 +117,12 @@ async function exploreScenario(
     if (kills) toKill.push({ context, deaths: deaths.deaths });
     const reference = await exploreCrashes(
       context,
-      crashPlan(plan),
+      crashPlan(plan, skips),
       kills ? { ...sink, dying: deaths.dying } : sink,
     );
     tally.elapsedMs = host.clock.now() - startMs;
     if (reference !== undefined) groups.push(...(await drivesGroup(context, reference)));
-    if (subject.grade === "multi-writer") groups.push(await takeoverGroup(plan, context));
+    if (subject.grade === "multi-writer") groups.push(await takeoverGroup(plan, skips, context));
   }
   return [...groups, ...agreement.groups()];
 }
@@ -142,14 +153,29 @@ export function runContext(
 /** More boundaries than any scenario crosses; a life that reaches it loops. */
 const BOUNDARY_CAP = 2_000;
 
-function crashPlan({ depth, skip, recoverEach = false }: ExplorePlan): CrashPlan {
-  return {
-    depth,
-    recoverEach,
-    wants: (_path, { label, occurrence }) =>
-      !skip.includes(label) && !skip.includes(`${label}#${occurrence}`),
-    enough: () => false,
-  };
+function crashPlan({ depth, recoverEach = false }: ExplorePlan, skips: Skips): CrashPlan {
+  return { depth, recoverEach, wants: (_path, cut) => !skips.has(cut), enough: () => false };
+}
+
+/** The boundaries that a plan leaves out. One that no run comes by was not left out: it may be misspelt. */
+class Skips {
+  readonly #notReached: Set<string>;
+  readonly #names: readonly string[];
+
+  constructor(names: readonly string[]) {
+    this.#names = names;
+    this.#notReached = new Set(names);
+  }
+
+  has({ label, occurrence }: CutRef): boolean {
+    const found = this.#names.filter((name) => name === label || name === `${label}#${occurrence}`);
+    for (const name of found) this.#notReached.delete(name);
+    return found.length > 0;
+  }
+
+  get notReached(): readonly string[] {
+    return [...this.#notReached];
+  }
 }
 
 function crashSink(tally: GroupTally, agreement: Agreement, subject: Subject, host: ExploreHost): CrashSink {
@@ -160,7 +186,7 @@ function crashSink(tally: GroupTally, agreement: Agreement, subject: Subject, ho
     },
     recovered: (how) => tally.recovered(how),
     judged: (judgement, path, digest) => {
-      tally.judged(judgement, path[0]);
+      tally.judged(judgement, path);
       if (digest !== undefined) agreement.add(subject, path, digest);
       runCount++;
       host.progress?.({ group: `${tally.scenario} on ${tally.subject}`, runCount });
@@ -197,7 +223,7 @@ async function killGroups(
   let runCount = 0;
   await exploreKills(wanted, host.killPool, host.folder, (target, judgement, cut) => {
     const tally = tallies.get(target);
-    tally?.judged(judgement, cut);
+    tally?.judged(judgement, [cut]);
     if (tally !== undefined) tally.elapsedMs = host.clock.now() - startMs;
     host.progress?.({ group: "real kills", runCount: ++runCount });
   });
@@ -208,15 +234,14 @@ async function killGroups(
 const KILLS_SAMPLED = 6;
 
 /** Another process takes over from a stalled owner, before each commit. */
-async function takeoverGroup(plan: ExplorePlan, context: RunContext): Promise<GroupTally> {
+async function takeoverGroup(plan: ExplorePlan, skips: Skips, context: RunContext): Promise<GroupTally> {
   const tally = new GroupTally("takeover", context.scenario.name, context.subject.id, plan.checkersOff);
-  const { wants } = crashPlan(plan);
   await exploreTakeovers(context, {
     wants: (cut) => {
       tally.saw(cut);
-      return wants([], cut);
+      return !skips.has(cut);
     },
-    judged: (judgement, cut) => tally.judged(judgement, cut),
+    judged: (judgement, cut) => tally.judged(judgement, cut && [cut]),
   });
   return tally;
 }

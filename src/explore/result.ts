@@ -29,6 +29,8 @@ export interface ExploreResult {
   readonly skipped: readonly Skipped[];
   /** Checkers that were switched off: what they promise was not looked at. */
   readonly checkersOff: readonly string[];
+  /** Boundaries that the plan names, and that no run came by. */
+  readonly notReached: readonly string[];
   readonly groups: readonly GroupResult[];
   readonly failures: readonly Failure[];
 }
@@ -109,17 +111,18 @@ export function verdictOf({ violations, inconclusive }: Judgement): Verdict {
 }
 
 /** The parts of a result that decide its verdict. */
-export type Decisive = Pick<ExploreResult, "totals" | "coverage" | "groups" | "checkersOff">;
+export type Decisive = Pick<ExploreResult, "totals" | "coverage" | "groups" | "checkersOff" | "notReached">;
 
 /**
  * The verdict of a whole result. What was not covered is a doubt, and so is nothing at all, a group in which nothing
- * was run, and a judge who was sent away.
+ * was run, a judge who was sent away, and a boundary that the plan names and that was never reached.
  */
-export function overallVerdict({ totals, coverage, groups, checkersOff }: Decisive): Verdict {
+export function overallVerdict({ totals, coverage, groups, checkersOff, notReached }: Decisive): Verdict {
   if (totals.violated > 0) return "violated";
   const { covered, total } = coverage.boundaries;
   const isCovered = covered === total && totals.runs > 0 && groups.every(({ runs }) => runs > 0);
-  return totals.inconclusive === 0 && isCovered && checkersOff.length === 0 ? "survived" : "inconclusive";
+  const isWhole = isCovered && checkersOff.length === 0 && notReached.length === 0;
+  return totals.inconclusive === 0 && isWhole ? "survived" : "inconclusive";
 }
 
 /** The failures of a judgement, for the result. */

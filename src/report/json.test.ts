@@ -24,6 +24,7 @@ describe("the JSON report", () => {
       ...shape,
       skipped: [],
       checkersOff: [],
+      notReached: [],
       failures: [],
     });
   });

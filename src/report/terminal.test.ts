@@ -31,6 +31,7 @@ describe("the terminal report", () => {
         "boundaries 50 of 51 (98.0 %)",
         "rows of the specification cut before and after: 30 of 44",
         "not looked at: backends-agree",
+        "never reached: tool.intent#9",
         "recoveries executed: 20 for 51 deaths, 3 of them again; deaths that left the very same share one",
         "real processes killed: 2, which left 51 sessions",
         "seed 1, 2.3 s",
@@ -50,6 +51,10 @@ describe("the terminal report", () => {
     const text = plain({ ...GREEN, checkersOff: ["recovery", "determinism"] });
     expect(text).toContain("\ninconclusive: 105 survived");
     expect(text).toContain("\nnot looked at: recovery, determinism\n");
+  });
+
+  it("does not call a result green that names a boundary that was never reached", () => {
+    expect(plain({ ...GREEN, notReached: ["tool.intent#9"] })).toContain("\ninconclusive: 105 survived");
   });
 
   it("does not call a result green of which boundaries are uncovered", () => {

@@ -60,7 +60,7 @@ function table(groups: readonly GroupResult[]): string[] {
 }
 
 function summary(result: ExploreResult): string[] {
-  const { totals, coverage, checkersOff, recoveries, kills, elapsedMs, seed } = result;
+  const { totals, coverage, checkersOff, notReached, recoveries, kills, elapsedMs, seed } = result;
   const { boundaries, rows } = coverage;
   const cover = `boundaries ${boundaries.covered} of ${boundaries.total} (${percentOf(boundaries)} %)`;
   return [
@@ -68,6 +68,7 @@ function summary(result: ExploreResult): string[] {
     boundaries.covered === boundaries.total ? cover : pc.yellow(cover),
     `rows of the specification cut before and after: ${rows.covered} of ${rows.total}`,
     ...(checkersOff.length === 0 ? [] : [pc.yellow(`not looked at: ${checkersOff.join(", ")}`)]),
+    ...(notReached.length === 0 ? [] : [pc.yellow(`never reached: ${notReached.join(", ")}`)]),
     ...(recoveries.deaths === 0
       ? []
       : [

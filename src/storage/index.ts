@@ -1,4 +1,5 @@
 /** `storage`: the contract of one session's durable store, and its three implementations. */
+export { admitTransaction } from "./admission.ts";
 export {
   type BranchScan,
   CURRENT_STORAGE_VERSION,

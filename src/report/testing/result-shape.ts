@@ -16,6 +16,7 @@ export const RESULT_SHAPE = {
   kills: { states: "number", kills: "number" },
   skipped: [{ scenario: "string", subject: "string", reason: "string" }],
   checkersOff: ["string"],
+  notReached: ["string"],
   groups: [
     {
       kind: "string",

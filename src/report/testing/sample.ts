@@ -37,6 +37,7 @@ export const SAMPLE: ExploreResult = {
     { scenario: "terminating-tool", subject: "txlog", reason: "a tool cannot end a run in this system" },
   ],
   checkersOff: ["backends-agree"],
+  notReached: ["tool.intent#9"],
   coverage: {
     boundaries: { covered: 50, total: 51 },
     rows: { covered: 30, total: 44, missing: ["jsonl:abort"] },
@@ -70,6 +71,7 @@ export const GREEN: ExploreResult = {
   coverage: { ...SAMPLE.coverage, boundaries: { covered: 51, total: 51 } },
   skipped: [],
   checkersOff: [],
+  notReached: [],
   groups: [group({})],
   failures: [],
 };
