@@ -1,11 +1,13 @@
 /**
- * The same runtime on the same store, driven by hand: booted over copies of the disks as they stood at each cut, run to
- * its end, and nothing else. No gate stops, no timeline is kept, no checker looks.
+ * The same runtime on the same store, driven by hand through the same states: run once, with a copy of the disk wherever
+ * a death would leave something else; then each copy is run to its end and read. No gate stops, no timeline is kept, no
+ * checker looks, nothing is compared.
  */
 import { Gate, type Scenario, Timeline, World } from "../src/faults/index.ts";
 import { idsOfIncarnation, VIRTUAL_EPOCH_MS, VirtualClock } from "../src/foundation/index.ts";
 import { AgentHarness } from "../src/harness/index.ts";
 import { Session } from "../src/session/index.ts";
+import type { Storage } from "../src/storage/index.ts";
 import {
   type Disk,
   type Medium,
@@ -19,31 +21,70 @@ import type { Timed } from "./measure.ts";
 const METADATA = { id: "bench", createdAt: VIRTUAL_EPOCH_MS, storageVersion: 1 };
 const DOWNTIME_MS = 60_000;
 
-/** Prepares a copy of the disk for each cut of the scenario; `tears` as the medium tears a commit. */
-export async function byHand(
+/** @param stateCount the deaths for which these recoveries stand; what is measured is said for one of them. */
+export function byHand(
   subject: Subject,
   medium: Medium,
   scenario: Scenario,
   folder: string,
-): Promise<Timed> {
-  const disks = await disksAtCuts(subject, scenario, folder);
+  stateCount: number,
+): Timed {
   return async () => {
-    for (const disk of disks) {
-      const copy = disk.fork(folder);
-      await runToEnd(medium, copy, scenario);
+    for (const copy of await copiesOfRun(subject, medium, scenario, folder)) {
+      await runToEnd(medium, copy, scenario, 1);
       medium.dump(copy);
       copy.dispose();
     }
-    return disks.length;
+    return stateCount;
   };
 }
 
-async function runToEnd(medium: Medium, disk: Disk, scenario: Scenario): Promise<void> {
-  const clock = new VirtualClock(VIRTUAL_EPOCH_MS + DOWNTIME_MS);
+/** Runs once. Copies the disk at the start, after each effect and each commit, and wherever a commit can be torn. */
+async function copiesOfRun(
+  subject: Subject,
+  medium: Medium,
+  scenario: Scenario,
+  folder: string,
+): Promise<Disk[]> {
+  const disk = await subject.provision({ seed: 1, folder });
+  const copies = [disk.fork(folder)];
+  let sizeBefore = disk.size();
+  await runToEnd(medium, disk, scenario, 0, {
+    effect: () => copies.push(disk.fork(folder)),
+    commit: () => {
+      if (sizeBefore !== undefined) copies.push(...disk.tear(sizeBefore, folder).map((torn) => torn.disk));
+      sizeBefore = disk.size();
+      copies.push(disk.fork(folder));
+    },
+  });
+  disk.dispose();
+  return copies;
+}
+
+/** Called after each effect and each commit of a life. */
+interface Watching {
+  effect(): void;
+  commit(): void;
+}
+
+async function runToEnd(
+  medium: Medium,
+  disk: Disk,
+  scenario: Scenario,
+  incarnation: number,
+  watching?: Watching,
+): Promise<void> {
+  const clock = new VirtualClock(VIRTUAL_EPOCH_MS + incarnation * DOWNTIME_MS);
   const { storage } = await medium.open(disk, { clock });
+  const timeline = new Timeline();
+  if (watching !== undefined) {
+    timeline.listen(watching.effect);
+    watchCommits(storage, watching.commit);
+  }
   const world = new World(scenario, clock);
-  const access = { gate: new Gate({ open: true }), timeline: new Timeline() };
-  const session = new Session({ storage, metadata: METADATA, idGenerator: idsOfIncarnation(1, 1, clock) });
+  const access = { gate: new Gate({ open: true }), timeline };
+  const idGenerator = idsOfIncarnation(1, incarnation, clock);
+  const session = new Session({ storage, metadata: METADATA, idGenerator });
   const { harness, suspended } = await AgentHarness.create({
     session,
     models: new ScriptedModels(world, access, new Map()),
@@ -62,37 +103,11 @@ async function runToEnd(medium: Medium, disk: Disk, scenario: Scenario): Promise
   await harness.close();
 }
 
-/** Copies of the disk at every cut that the explorer makes. */
-async function disksAtCuts(subject: Subject, scenario: Scenario, folder: string): Promise<Disk[]> {
-  const disk = await subject.provision({ seed: 1, folder });
-  const world = new World(scenario, new VirtualClock());
-  const gate = new Gate({ open: false });
-  const timeline = new Timeline();
-  const life = subject.boot({
-    disk,
-    world,
-    scenario,
-    seed: 1,
-    incarnation: 0,
-    gate,
-    timeline,
-    drive: "automatic",
-    isNamed: false,
-  });
-  const disks = [disk.fork(folder)];
-  for (;;) {
-    await gate.quiet(life.life);
-    const [boundary] = gate.parked;
-    if (boundary === undefined) break;
-    disks.push(disk.fork(folder));
-    const size = boundary.kind === "commit" ? disk.size() : undefined;
-    gate.release(boundary);
-    await gate.quiet(life.life);
-    if (boundary.kind === "effect") disks.push(disk.fork(folder));
-    if (size !== undefined) disks.push(...disk.tear(size, folder).map((torn) => torn.disk));
-    disks.push(disk.fork(folder));
-  }
-  await life.close();
-  disk.dispose();
-  return disks;
+function watchCommits(storage: Storage, committed: () => void): void {
+  const commit = storage.commit.bind(storage);
+  storage.commit = async (transaction) => {
+    const result = await commit(transaction);
+    committed();
+    return result;
+  };
 }

@@ -14,16 +14,20 @@ export interface RecordedRun {
   readonly cuts: readonly number[];
 }
 
-/** Runs the scenario on a subject and records it. `tears` is how many torn copies a commit has on it. */
-export async function recordRun(
-  subject: Subject,
-  scenario: Scenario,
-  folder: string,
-  tears: number,
-): Promise<RecordedRun> {
+/** Runs the scenario on a subject and records it, with the places where the medium tears its commits. */
+export async function recordRun(subject: Subject, scenario: Scenario, folder: string): Promise<RecordedRun> {
   const world = new World(scenario, new VirtualClock());
   const disk = await subject.provision({ seed: 1, folder });
   const timeline = new Timeline();
+  const tearCounts: number[] = [];
+  let sizeBefore = disk.size();
+  timeline.listen(({ kind }) => {
+    if (kind !== "commit") return;
+    const torn = sizeBefore === undefined ? [] : disk.tear(sizeBefore, folder);
+    for (const copy of torn) copy.disk.dispose();
+    tearCounts.push(torn.length);
+    sizeBefore = disk.size();
+  });
   const gate = new Gate({ open: true });
   const life = subject.boot({
     disk,
@@ -43,7 +47,7 @@ export async function recordRun(
   const cuts: number[] = [0];
   for (const event of timeline.events) {
     if (event.kind === "commit") {
-      for (let copy = 0; copy <= tears; copy++) cuts.push(commits.length);
+      for (let copy = 0; copy <= (tearCounts[commits.length] ?? 0); copy++) cuts.push(commits.length);
       commits.push((event.payload as RecordedCommit).writes);
       cuts.push(commits.length);
     } else if (event.kind === "effect") {
