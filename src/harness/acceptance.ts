@@ -16,6 +16,7 @@ import {
 } from "../operation/index.ts";
 import type { Environment } from "./environment.ts";
 import { InvalidMessage, LaneBusy, MissingIdentities } from "./errors.ts";
+import type { ReservedFor } from "./reservation.ts";
 
 /** What a prompt may be. A text without images and without characters is no message. */
 export type PromptInput = string | AgentMessage | readonly AgentMessage[];
@@ -118,6 +119,12 @@ export async function busy(environment: Environment, lane: string, operationId: 
   const operationKind = meta?.value.intent.kind ?? "run";
   const message = `lane ${lane} has an open ${operationKind} (${operationId}); wait for it, or resume it`;
   return new LaneBusy({ message, lane, operationId, operationKind });
+}
+
+/** The refusal of a lane that is reserved for an operation that may come to be. */
+export function reservedError(lane: string, { operationId, kind }: ReservedFor): LaneBusy {
+  const message = `lane ${lane} is reserved for a ${kind} (${operationId}) that is being prepared; wait for it`;
+  return new LaneBusy({ message, lane, operationId, operationKind: kind });
 }
 
 /** The refusal of a configuration that does not resolve. */

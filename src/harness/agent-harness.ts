@@ -38,12 +38,15 @@ import {
 import { missingIdentities } from "../operation/index.ts";
 import { configurationWrite, type EntryProjectors, MAIN_LANE, type Session } from "../session/index.ts";
 import { registriesOf } from "./acceptance.ts";
+import type { DecisionHooks } from "./decision-hooks.ts";
 import { type Environment, type SettingsParts, ToolRegistry } from "./environment.ts";
 import { HarnessLane } from "./lane.ts";
 import { Lifecycle } from "./lifecycle.ts";
 import type { ActionInfo } from "./manual-drive.ts";
 import type {
   CancelQueuedResult,
+  CompactionResult,
+  NavigationResult,
   NextRunResult,
   QueueResult,
   ResumeResult,
@@ -52,6 +55,7 @@ import type {
 } from "./outcomes.ts";
 import { toProviderMessages } from "./provider-messages.ts";
 import { promptOf, type RestoredLane, restoreLanes } from "./restore.ts";
+import type { CompactOptions, NavigateOptions } from "./structural-acceptance.ts";
 import { HarnessTreeWriter } from "./tree-writer.ts";
 
 /** How a harness is made. Settings are validated here; a wrong one rejects `create`. */
@@ -79,6 +83,8 @@ export interface AgentHarnessOptions<TContext extends object | undefined = undef
   clock?: Clock;
   toProviderMessages?: (messages: AgentMessage[]) => Message[] | Promise<Message[]>;
   entryProjectors?: EntryProjectors;
+  /** Handlers that decide structural work before a summary is generated (spec §5.6). */
+  decisionHooks?: Partial<DecisionHooks>;
 }
 
 /** See the module header. As a lane, a harness is its lane `main`. */
@@ -132,6 +138,14 @@ export class AgentHarness<TContext extends object | undefined = undefined> {
     images?: readonly ImageContent[],
   ): Promise<RunResult> {
     return typeof input === "string" ? this.#main.prompt(input, images) : this.#main.prompt(input);
+  }
+
+  compact(options?: CompactOptions): Promise<CompactionResult> {
+    return this.#main.compact(options);
+  }
+
+  navigateTree(targetId: string | null, options?: NavigateOptions): Promise<NavigationResult> {
+    return this.#main.navigateTree(targetId, options);
   }
 
   resume(): Promise<ResumeResult> {
@@ -221,6 +235,10 @@ function environmentOf<TContext extends object | undefined>(
       toolExecution: options.toolExecution ?? DEFAULT_TOOL_EXECUTION_MODE,
     }),
     entryProjectors: options.entryProjectors ?? {},
+    decisionHooks: {
+      before_compaction: options.decisionHooks?.before_compaction ?? [],
+      before_navigation: options.decisionHooks?.before_navigation ?? [],
+    },
     toProviderMessages: options.toProviderMessages ?? toProviderMessages,
     resolveToolContext,
     resolveSystemPrompt: async () =>

@@ -6,7 +6,7 @@
  * while `op.state` carries the expected seq: an open operation alone moves its lane's leaf.
  */
 import { absurd, timestampOf } from "../foundation/index.ts";
-import type { LaneLastResult } from "../model/index.ts";
+import type { LaneLastResult, SettledAssistantMessage } from "../model/index.ts";
 import {
   type CurrentOperation,
   classify,
@@ -14,9 +14,13 @@ import {
   generationKey,
   isLastCall,
   isRun,
+  normalizeForStorage,
   OPERATION_ERROR_CODES,
   type OperationEvent,
-  runResult,
+  type Publication,
+  resultOf,
+  summaryGenerationOf,
+  summaryKey,
   type TerminalOutcome,
   type Transition,
   toolCallsOf,
@@ -27,24 +31,15 @@ import type { DriveState } from "./drive-state.ts";
 import { rememberWrites } from "./drive-state.ts";
 import type { EffectOutput } from "./effects.ts";
 import type { Environment } from "./environment.ts";
+import { prepareCompactionAt } from "./preparation.ts";
 import { readCurrent } from "./restore.ts";
+import { withIds } from "./structural.ts";
 import { toolSettlement } from "./tools.ts";
 
 /** What a transition snapshotted and must still find unchanged. */
 export interface CommitExpectation {
   readonly configurationSeq: number;
   readonly settingsRevision: number;
-}
-
-/** A step that the specification has and this runtime does not yet; nothing was committed. */
-export class NotBuilt extends Error {
-  override readonly name = "NotBuilt";
-  readonly what: string;
-
-  constructor(what: string) {
-    super(`${what} is not implemented`);
-    this.what = what;
-  }
 }
 
 /** See the module header. Every method is called on the lane's mutation line. */
@@ -94,16 +89,24 @@ export class OperationCommits {
       session.listRegisters("op.tool_args", `${operationId}:`),
       session.listRegisters("op.preparation", `${operationId}:`),
     ]);
-    if (state?.seq !== current.stateSeq || laneState === undefined || !isRun(current)) return undefined;
-    const result = runResult(current, outcome);
+    if (state?.seq !== current.stateSeq || laneState === undefined) return undefined;
+    const publication = this.#publicationOf(current, outcome);
+    const result = resultOf(current, outcome, publication);
     const reads = {
       laneState: laneState.value,
       argumentKeys: argumentRegisters.map(({ key }) => key),
       preparationKeys: preparations.map(({ key }) => key),
     };
-    const { writes } = transition(current, { kind: "finished", result, reads });
+    const published = publication === undefined ? {} : { publication };
+    const { writes } = transition(current, { kind: "finished", outcome, reads, ...published });
     await this.#environment.lifecycle.commit(() => session.commit({ writes }));
     return result;
+  }
+
+  #publicationOf(current: CurrentOperation, outcome: TerminalOutcome): Publication | undefined {
+    if (outcome.kind !== "published") return undefined;
+    const concluded = withIds(current, outcome, () => this.#environment.session.idGenerator.next());
+    return concluded.kind === "published" ? concluded.publication : undefined;
   }
 
   /** The operation as it is now: what the drive holds, unless another change of the lane came between. */
@@ -120,16 +123,23 @@ export class OperationCommits {
         return this.#generationEvent(current, key, output);
       case "tool":
         return this.#toolEvent(current, key, output);
+      case "summary": {
+        const pending = summaryGenerationOf(current.state);
+        if (pending?.status !== "effect_pending" || summaryKey(pending) !== key) throw notPending(key);
+        return { kind: "summary_request_settled", usage: output.message.usage };
+      }
+      case "decision":
+        throw new Error("what hooks decide is consumed by a transition of its own");
       default:
         return absurd(output, "effect output");
     }
   }
 
-  #generationEvent(
+  async #generationEvent(
     current: CurrentOperation,
     key: EffectKey,
     { message, isInterrupted }: Extract<EffectOutput, { kind: "assistant" }>,
-  ): OperationEvent {
+  ): Promise<OperationEvent> {
     const phase = isRun(current) ? current.state.phase : undefined;
     if (phase?.kind !== "assistant" || phase.generation.status !== "effect_pending") throw notPending(key);
     const { generation } = phase;
@@ -149,11 +159,20 @@ export class OperationCommits {
       const resultEntryIds = classification.calls.map(() => session.idGenerator.next(leaderMs));
       return { ...settled, resultEntryIds };
     }
-    const mayCompact = isRun(current) && current.state.settings.compaction.enabled;
-    if (classification.kind === "overflow" && classification.isFirst && mayCompact) {
-      throw new NotBuilt("compaction after an overflow");
-    }
-    return settled;
+    if (classification.kind !== "overflow" || !classification.isFirst) return settled;
+    const stored = normalizeForStorage(message, classification, generation.intendedOutputLimit);
+    const preparation = await this.#prepareOverflow(current, generation.responseEntryId, stored);
+    if (preparation === undefined) return settled;
+    return { ...settled, compaction: { taskId: session.idGenerator.next(), preparation } };
+  }
+
+  /** The branch as it will be with the response that did not fit; switched off, there is nothing to compact. */
+  async #prepareOverflow(current: CurrentOperation, id: string, message: SettledAssistantMessage) {
+    const settings = isRun(current) ? current.state.settings.compaction : undefined;
+    if (settings?.enabled !== true) return undefined;
+    const { leafId } = current;
+    const response = { type: "message", id, parentId: leafId, message } as const;
+    return prepareCompactionAt(this.#environment, leafId, settings, response);
   }
 
   async #toolEvent(

@@ -2,9 +2,14 @@
  * What a drive holds in memory beside the durable state (spec §4.1). All of it can be lost: a restarted drive begins
  * with nothing running and reads the rest again.
  */
-import type { AgentMessage, SettledAssistantMessage, Write } from "../model/index.ts";
-import type { EffectKey } from "../operation/index.ts";
-import { isInContext } from "../session/index.ts";
+import {
+  type AgentMessage,
+  type DurableStructuralPreparation,
+  isInContext,
+  type SettledAssistantMessage,
+  type Write,
+} from "../model/index.ts";
+import type { EffectKey, StructuralHookDecision } from "../operation/index.ts";
 import type { EffectOutput } from "./effects.ts";
 
 /** See the module header. */
@@ -18,17 +23,35 @@ export interface DriveState {
   deferredPollsRemaining: 0 | 1;
   /** The newest response of the operation, as stored. */
   latestAssistant: { readonly entryId: string; readonly message: SettledAssistantMessage } | undefined;
+  /** What this process knows of the structural work of the operation. Outlives the drive, see `newDriveState`. */
+  structural: StructuralMemory | undefined;
   /** The projected context at a leaf; kept because between two requests it grows at its end only. */
   context: { leafId: string | null; readonly messages: AgentMessage[] } | undefined;
 }
 
-export function newDriveState(deferredPollsRemaining: 0 | 1): DriveState {
+/** Structural work as far as this process has come with it (spec §3.9). Nothing of it is durable. */
+export interface StructuralMemory {
+  readonly taskId: string;
+  readonly preparation: DurableStructuralPreparation;
+  decision?: StructuralHookDecision;
+  attempt?: { readonly attempt: number; readonly responses: SettledAssistantMessage[] };
+}
+
+/**
+ * A drive that begins. `structural` is what the lane's drive before it knew: one that was suspended between two
+ * requests of an attempt goes on with that attempt.
+ */
+export function newDriveState(
+  deferredPollsRemaining: 0 | 1,
+  structural?: StructuralMemory | undefined,
+): DriveState {
   return {
     controller: new AbortController(),
     running: new Map(),
     toolContext: undefined,
     deferredPollsRemaining,
     latestAssistant: undefined,
+    structural,
     context: undefined,
   };
 }

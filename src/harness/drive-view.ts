@@ -2,15 +2,18 @@
  * What the interpreter may look at: registries, settings, clock and bounded reads of the session (spec §4.1).
  *
  * Loading for the planner is bounded by what the state names: the response of a tool batch or of a deferred job, and,
- * at a checkpoint whose size is to be judged, the context that the next request is built from anyway.
+ * at a checkpoint whose size is to be judged, the context that the next request is built from anyway; at structural
+ * work, its preparation.
  */
-import type { OperationState, SettledAssistantMessage } from "../model/index.ts";
+import type { OperationState, RunState, SettledAssistantMessage } from "../model/index.ts";
 import {
   type CapturedItem,
   type CurrentOperation,
   estimateContextTokens,
   isRun,
   type PlannerInputs,
+  preparationKey,
+  structuralOf,
   toolArgumentsKey,
   toolCallsOf,
 } from "../operation/index.ts";
@@ -19,6 +22,7 @@ import type { DriveState } from "./drive-state.ts";
 import type { Environment } from "./environment.ts";
 import { contextAt } from "./generation.ts";
 import type { DriveView } from "./interpreter.ts";
+import { prepareCompactionAt } from "./preparation.ts";
 import { readCurrent } from "./restore.ts";
 import { clearCall } from "./tools.ts";
 
@@ -31,6 +35,7 @@ export function createDriveView(environment: Environment): DriveView {
       const responseId = namedResponse(current.state);
       const batchAssistant =
         responseId === undefined ? undefined : await loadResponse(environment, live, responseId);
+      const structural = await structuralInputs(environment, live, current);
       const contextSize = responseId === undefined ? await sizeAt(environment, live, current) : undefined;
       return {
         nowMs: clock.now(),
@@ -40,6 +45,7 @@ export function createDriveView(environment: Environment): DriveView {
         hasModel,
         batchAssistant,
         contextSize,
+        structural,
       };
     },
     reload: (current) => readCurrent(session, current.operation.lane, current.operation.operationId),
@@ -50,6 +56,13 @@ export function createDriveView(environment: Environment): DriveView {
       const model = environment.models.getModel(provider, modelId);
       return model && { outputTokens: model.maxTokens, contextWindow: model.contextWindow };
     },
+    prepareThreshold: (current) =>
+      prepareCompactionAt(environment, current.leafId, runOf(current).settings.compaction),
+    hasDecisionHook: (kind) =>
+      (kind === "compaction"
+        ? environment.decisionHooks.before_compaction
+        : environment.decisionHooks.before_navigation
+      ).length > 0,
     clearCall(current, live, sourceIndex) {
       const { batch } = toolsPhase(current);
       const call = live.latestAssistant && toolCallsOf(live.latestAssistant.message)[sourceIndex];
@@ -112,6 +125,28 @@ async function sizeAt(
   if (contextWindow <= 0) return undefined;
   const tokens = estimateContextTokens(await contextAt(environment, live, current.leafId));
   return { tokens, contextWindow };
+}
+
+/** The preparation is stable from its commit on, so one reading lasts as long as its task. */
+async function structuralInputs(
+  { session }: Environment,
+  live: DriveState,
+  current: CurrentOperation,
+): Promise<PlannerInputs["structural"]> {
+  const structural = structuralOf(current.state);
+  if (structural === undefined) return undefined;
+  const { taskId } = structural;
+  if (live.structural?.taskId !== taskId) {
+    const register = await session.getRegister("op.preparation", preparationKey(current, taskId));
+    if (register === undefined) throw new Error(`the preparation of task ${taskId} is gone`);
+    live.structural = { taskId, preparation: register.value };
+  }
+  return live.structural;
+}
+
+function runOf(current: CurrentOperation): RunState {
+  if (isRun(current)) return current.state;
+  throw new Error("the operation is no run");
 }
 
 function toolsPhase(current: CurrentOperation) {

@@ -2,7 +2,7 @@
  * The effects boundary: the list of the places where a process can die (spec §4.2).
  *
  * Whatever an operation does that is not pure computation crosses exactly one method of `Effects`: a commit, a
- * provider request, a tool execution, a timer. The interpreter has nothing else; it gets no store, no registry and no
+ * provider request, a tool execution, a hook, a timer. The interpreter has nothing else; it gets no store, no registry and no
  * clock. Manual drive parks before each method and calls the same one (`manual-drive.ts`).
  *
  * Invariants.
@@ -15,26 +15,34 @@
  */
 import type { Clock } from "../foundation/index.ts";
 import type {
+  DurableStructuralPreparation,
   Generation,
   JsonObject,
   LaneLastResult,
   Operation,
   SettledAssistantMessage,
+  SummaryGeneration,
   ToolBatch,
   ToolCallContent,
 } from "../model/index.ts";
 import type {
+  BranchPreparation,
+  CompactionPreparation,
   CurrentOperation,
   EffectKey,
   OperationEvent,
+  StructuralHookDecision,
+  SummaryStage,
   SyntheticToolReason,
   TerminalOutcome,
 } from "../operation/index.ts";
 import { type CommitExpectation, OperationCommits } from "./commits.ts";
+import { askDecisionHooks } from "./decision-hooks.ts";
 import type { DriveState } from "./drive-state.ts";
 import type { Environment } from "./environment.ts";
 import { requestAssistant } from "./generation.ts";
 import type { MutationLine } from "./lane-line.ts";
+import { requestSummary } from "./summary-request.ts";
 import { executeTool } from "./tools.ts";
 
 /** An effect that is about to run, with everything that it needs. JSON-safe, so that manual drive can show it. */
@@ -56,6 +64,32 @@ export type EffectPlan =
       readonly call: ToolCallContent;
       /** The stored arguments. */
       readonly arguments: JsonObject;
+    }
+  | {
+      readonly kind: "decision";
+      readonly key: EffectKey;
+      readonly operation: Operation;
+      readonly customInstructions: string | undefined;
+      readonly work:
+        | {
+            readonly kind: "compaction";
+            readonly reason: "manual" | "threshold" | "overflow";
+            readonly preparation: CompactionPreparation;
+          }
+        | {
+            readonly kind: "branch_summary";
+            readonly targetId: string;
+            readonly preparation: BranchPreparation;
+          };
+    }
+  | {
+      readonly kind: "summary";
+      readonly key: EffectKey;
+      readonly operation: Operation;
+      readonly customInstructions: string | undefined;
+      readonly generation: Extract<SummaryGeneration, { status: "effect_pending" }>;
+      readonly stage: SummaryStage;
+      readonly preparation: DurableStructuralPreparation;
     };
 
 /** What came out of an effect. */
@@ -66,7 +100,10 @@ export type EffectOutput =
       /** The message stands in for an outcome that the death of a process made unknowable. */
       readonly isInterrupted?: true;
     }
-  | { readonly kind: "tool"; readonly sourceIndex: number; readonly execution: ToolExecution };
+  | { readonly kind: "tool"; readonly sourceIndex: number; readonly execution: ToolExecution }
+  | { readonly kind: "decision"; readonly decision: StructuralHookDecision }
+  /** The answer to one nested request. */
+  | { readonly kind: "summary"; readonly message: SettledAssistantMessage };
 
 /** The raw end of a tool call: what the tool returned or threw, or why it was not executed. */
 export type ToolExecution =
@@ -90,7 +127,7 @@ export interface Effects {
   ): Promise<CurrentOperation | undefined>;
   /** The terminal transaction. Undefined: the state is not current any more. */
   commitTerminal(current: CurrentOperation, outcome: TerminalOutcome): Promise<LaneLastResult | undefined>;
-  /** Runs a provider request or a tool. */
+  /** Runs a provider request, a tool or a hook. */
   run(plan: EffectPlan): Promise<EffectOutput>;
   /** Sleeps; cut short when the operation's signal is raised. */
   sleep(delayMs: number): Promise<void>;
@@ -144,6 +181,12 @@ export class RealEffects implements Effects {
         const execution = await executeTool(this.#environment, this.#live, plan);
         return { kind: "tool", sourceIndex: plan.sourceIndex, execution };
       }
+      case "decision": {
+        const { session, decisionHooks } = this.#environment;
+        return { kind: "decision", decision: await askDecisionHooks(session, decisionHooks, plan) };
+      }
+      case "summary":
+        return { kind: "summary", message: await requestSummary(this.#environment, this.#live, plan) };
     }
   }
 

@@ -21,6 +21,7 @@ import type {
 } from "../model/index.ts";
 import type { ToolDeclaration } from "../operation/index.ts";
 import type { EntryProjectors, Session } from "../session/index.ts";
+import type { DecisionHooks } from "./decision-hooks.ts";
 import type { Lifecycle } from "./lifecycle.ts";
 
 /** A tool whose context type is erased: the harness passes on what the application gave it. */
@@ -85,6 +86,7 @@ export interface Environment {
   tools: ToolRegistry;
   settings: Settings;
   readonly entryProjectors: EntryProjectors;
+  readonly decisionHooks: DecisionHooks;
   readonly toProviderMessages: (messages: AgentMessage[]) => Message[] | Promise<Message[]>;
   /** Evaluated once per tool batch. */
   readonly resolveToolContext: () => Promise<unknown>;

@@ -11,6 +11,7 @@
 import type {
   AssistantMessage,
   Model,
+  ModelIdentity,
   ProviderContext,
   ProviderStreamOptions,
   SettledAssistantMessage,
@@ -29,29 +30,40 @@ import { validUsage } from "./tools.ts";
 type AssistantPlan = Extract<EffectPlan, { kind: "assistant" }>;
 
 /** Sends the request of a plan and returns the response as it may be stored, before its classification. */
-export async function requestAssistant(
+export function requestAssistant(
   environment: Environment,
   live: DriveState,
   plan: AssistantPlan,
 ): Promise<SettledAssistantMessage> {
-  const { configuration } = plan.generation.context;
-  const { provider, modelId } = configuration.model;
+  return answerOf(environment, live, plan.generation.context.configuration.model, async (model) => ({
+    context: await buildContext(environment, live, plan, model),
+    options: providerOptions(environment, live, plan),
+  }));
+}
+
+/** Sends one request to a model and turns whatever comes back into a response that can be stored. */
+export async function answerOf(
+  environment: Environment,
+  live: DriveState,
+  identity: ModelIdentity,
+  prepare: (model: Model) => Promise<{ context: ProviderContext; options: ProviderStreamOptions }>,
+): Promise<SettledAssistantMessage> {
   const failed = (errorMessage: string, usage?: unknown): SettledAssistantMessage => {
     const kept = validUsage(usage);
     return syntheticResponse({
-      model: configuration.model,
+      model: identity,
       stopReason: "error",
       errorMessage,
       nowMs: environment.clock.now(),
       ...(kept ? { usage: kept } : {}),
     });
   };
+  const { provider, modelId } = identity;
   const model = environment.models.getModel(provider, modelId);
   if (model === undefined) return failed(`model ${provider}/${modelId} is not registered`);
 
   // Outside the catch: what the application computes here is trusted, and its failure faults the harness (spec §4.8).
-  const context = await buildContext(environment, live, plan, model);
-  const options = providerOptions(environment, live, plan);
+  const { context, options } = await prepare(model);
   let message: AssistantMessage | undefined;
   try {
     message = await streamToEnd(environment, model, context, options);

@@ -3,6 +3,14 @@
  * `effects.ts` (the places where a process can die) and `interpreter.ts` (the loop between them).
  */
 export { AgentHarness, type AgentHarnessOptions } from "./agent-harness.ts";
+export type {
+  BeforeCompaction,
+  BeforeNavigation,
+  BranchSummaryResult,
+  CompactResult,
+  DecisionHooks,
+  HookPreparation,
+} from "./decision-hooks.ts";
 export {
   Closed,
   HarnessClosed,
@@ -25,6 +33,10 @@ export {
 export type { HarnessLane } from "./lane.ts";
 export type { ActionInfo } from "./manual-drive.ts";
 export type {
+  CompactionOutcome,
+  CompactionResult,
+  NavigationOutcome,
+  NavigationResult,
   OptionalFinalAssistant,
   ResumeOutcome,
   ResumeResult,
@@ -33,3 +45,4 @@ export type {
   SuspendedOperation,
 } from "./outcomes.ts";
 export { repairForProvider, toProviderMessages } from "./provider-messages.ts";
+export type { CompactOptions, NavigateOptions } from "./structural-acceptance.ts";

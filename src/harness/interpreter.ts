@@ -9,7 +9,12 @@
  * which reads and changes nothing.
  */
 import { absurd, admitJson } from "../foundation/index.ts";
-import type { DeferredHandle, JsonObject, LaneLastResult } from "../model/index.ts";
+import type {
+  DeferredHandle,
+  DurableStructuralPreparation,
+  JsonObject,
+  LaneLastResult,
+} from "../model/index.ts";
 import {
   type Action,
   type CapturedItem,
@@ -25,10 +30,11 @@ import {
   toolCallsOf,
   toolKey,
 } from "../operation/index.ts";
-import { NotBuilt } from "./commits.ts";
+import { outOfPlace, start } from "./dispatch.ts";
 import type { DriveState } from "./drive-state.ts";
 import type { EffectPlan, Effects } from "./effects.ts";
 import type { Settings } from "./environment.ts";
+import { carryOutStructural, keepDecision, keepResponse } from "./structural.ts";
 import type { Clearance } from "./tools.ts";
 
 /** What the interpreter may look at. Nothing here writes, waits for the outside, or repeats an effect. */
@@ -41,6 +47,9 @@ export interface DriveView {
   nowMs(): number;
   /** Limits of a model in tokens; undefined if the registry does not know it any more. */
   limitsOf(provider: string, modelId: string): { outputTokens: number; contextWindow: number } | undefined;
+  /** Undefined: there is nothing to compact. */
+  prepareThreshold(current: CurrentOperation): Promise<DurableStructuralPreparation | undefined>;
+  hasDecisionHook(kind: DurableStructuralPreparation["kind"]): boolean;
   clearCall(current: CurrentOperation, live: DriveState, sourceIndex: number): Clearance;
   storedArguments(current: CurrentOperation, sourceIndex: number): Promise<JsonObject>;
   /** The contents of queued items, in order; undefined if one of them is not queued any more. */
@@ -72,20 +81,15 @@ export async function drive(
     const action = nextAction(current.state, await view.plannerInputs(current, live));
     if (action.kind === "not_implemented") return { kind: "not_implemented", what: action.what };
     if (action.kind === "suspend") return suspensionOf(action, current, live);
-    try {
-      if (action.kind === "finish") {
-        const result = await fx.commitTerminal(current, action.outcome);
-        if (result) return { kind: "finished", result };
-      } else {
-        const next = await carryOut(fx, view, current, live, action);
-        if (next) {
-          current = next;
-          continue;
-        }
+    if (action.kind === "finish") {
+      const result = await fx.commitTerminal(current, action.outcome);
+      if (result) return { kind: "finished", result };
+    } else {
+      const next = await carryOut(fx, view, current, live, action);
+      if (next) {
+        current = next;
+        continue;
       }
-    } catch (error) {
-      if (error instanceof NotBuilt) return { kind: "not_implemented", what: error.what };
-      throw error;
     }
     const reloaded = await view.reload(current);
     if (reloaded === undefined) return { kind: "ended_elsewhere" };
@@ -142,11 +146,22 @@ async function carryOut(
       if (running === undefined) throw new Error(`effect ${action.key} is planned and not running`);
       const output = await running;
       live.running.delete(action.key);
-      return fx.commitSettlement(current, action.key, output);
+      if (output.kind === "decision") return keepDecision(live, current, output.decision);
+      const next = await fx.commitSettlement(current, action.key, output);
+      if (next && output.kind === "summary") keepResponse(live, output.message);
+      return next;
     }
     case "wait":
       await fx.sleep(Math.max(0, action.untilMs - view.nowMs()));
       return undefined;
+    case "decide":
+    case "start_summary":
+    case "start_summary_attempt":
+    case "request_summary":
+    case "retry_summary":
+    case "conclude_compaction":
+    case "prepare_threshold_compaction":
+      return carryOutStructural(fx, view, current, live, action);
     default:
       return absurd(action, "action");
   }
@@ -289,20 +304,8 @@ function planOf(
   return { kind: "tool", key, operation: current.operation, batch, sourceIndex, call, arguments: stored };
 }
 
-/** Starts an effect whose intent is durable. The drive goes on; the output waits until it is its turn. */
-function start(fx: Effects, live: DriveState, plan: EffectPlan): void {
-  const output = fx.run(plan);
-  // Awaited later, or never if the harness ends first; either way a rejection is not lost by being early.
-  output.catch(() => undefined);
-  live.running.set(plan.key, output);
-}
-
 function batchOf(current: CurrentOperation) {
   const phase = isRun(current) ? current.state.phase : undefined;
   if (phase?.kind !== "tools") throw outOfPlace(current);
   return phase.batch;
-}
-
-function outOfPlace(current: CurrentOperation): Error {
-  return new Error(`the planned action does not fit the state of operation ${current.operation.operationId}`);
 }

@@ -3,9 +3,7 @@
  */
 import { describe, expect, it } from "vitest";
 import type { AgentMessage, Write } from "../model/index.ts";
-import { calls, failure, gate, inWords, text, tokens, World } from "./testing/scripted.ts";
-
-const lastCommit = (world: World) => world.commits.at(-1)?.map(inWords);
+import { calls, failure, gate, inWords, text, World } from "./testing/scripted.ts";
 
 describe("a prompt", () => {
   it.each([
@@ -192,16 +190,6 @@ describe("an accepted run", () => {
     expect(next.suspended).toMatchObject([{ reason: "deferred", deferred: handle }]);
   });
 
-  it("stops before a compaction that it cannot do, with the state as it was", async () => {
-    const world = new World({ ...text("half"), stopReason: "length" });
-    const { harness } = await world.boot();
-    expect(await harness.prompt("go")).toMatchObject({
-      ok: false,
-      error: { _tag: "NotImplemented", what: "compaction after an overflow" },
-    });
-    expect(lastCommit(world)).toEqual(["set op.state"]);
-  });
-
   it("fails on an overflow when compaction is switched off", async () => {
     const world = new World({ ...text("half"), stopReason: "length" });
     const compaction = { enabled: false, reserveTokens: 0, keepRecentTokens: 0 };
@@ -209,15 +197,6 @@ describe("an accepted run", () => {
     expect(await harness.prompt("go")).toMatchObject({
       ok: true,
       value: { kind: "failed", error: { code: "context_overflow" }, finalMessage: { stopReason: "error" } },
-    });
-  });
-
-  it("stops at a threshold that calls for compaction", async () => {
-    const world = new World({ ...text("long"), usage: tokens(190_000, 5) });
-    const { harness } = await world.boot();
-    expect(await harness.prompt("go")).toMatchObject({
-      ok: false,
-      error: { _tag: "NotImplemented", what: "threshold compaction" },
     });
   });
 

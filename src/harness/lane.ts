@@ -8,7 +8,7 @@
  * At most one drive runs per lane. It is set inside the job that admits it, so that no second one can slip in.
  */
 import { err, ok, type Result } from "../foundation/index.ts";
-import type { AgentMessage, ImageContent, LaneLastResult } from "../model/index.ts";
+import type { AgentMessage, ImageContent, LaneLastResult, OperationKind } from "../model/index.ts";
 import { type CurrentOperation, checkLastResult, nextAction } from "../operation/index.ts";
 import {
   acceptPrompt,
@@ -17,8 +17,9 @@ import {
   normalizeMessage,
   normalizePrompt,
   type PromptInput,
+  reservedError,
 } from "./acceptance.ts";
-import { type DriveState, newDriveState } from "./drive-state.ts";
+import { type DriveState, newDriveState, type StructuralMemory } from "./drive-state.ts";
 import { createDriveView } from "./drive-view.ts";
 import { RealEffects } from "./effects.ts";
 import type { Environment } from "./environment.ts";
@@ -30,20 +31,45 @@ import {
   NothingToResume,
   NotImplemented,
 } from "./errors.ts";
-import { type DriveEnd, type DriveView, drive } from "./interpreter.ts";
+import { type DriveView, drive } from "./interpreter.ts";
 import { MutationLine } from "./lane-line.ts";
 import { type ActionInfo, gated, ManualGate } from "./manual-drive.ts";
-import {
-  type CancelQueuedResult,
-  type NextRunResult,
-  type QueueResult,
-  type ResumeResult,
-  type RunOutcome,
-  type RunResult,
-  runOutcome,
+import { operationOutcome } from "./operation-outcome.ts";
+import type {
+  CancelQueuedResult,
+  CompactionOutcome,
+  CompactionResult,
+  NavigationOutcome,
+  NavigationResult,
+  NextRunResult,
+  QueueResult,
+  ResumeOutcome,
+  ResumeResult,
+  RunOutcome,
+  RunResult,
 } from "./outcomes.ts";
 import { queueForNextRun, queueInput, withdraw } from "./queues.ts";
+import { Reservation } from "./reservation.ts";
 import { readCurrent } from "./restore.ts";
+import {
+  admitCompaction,
+  admitNavigation,
+  type CompactOptions,
+  type NavigateOptions,
+  type StructuralCall,
+} from "./structural-acceptance.ts";
+
+/** An operation that was accepted, and the drive that is to take it to its end. */
+interface Begun {
+  readonly current: CurrentOperation;
+  readonly live: DriveState;
+}
+
+interface Outcomes {
+  readonly run: RunOutcome;
+  readonly compaction: CompactionOutcome;
+  readonly navigation: NavigationOutcome;
+}
 
 /** See the module header. */
 export class HarnessLane {
@@ -53,7 +79,10 @@ export class HarnessLane {
   /** Undefined with automatic drive. */
   readonly #gate: ManualGate | undefined;
   readonly #view: DriveView;
+  readonly #reservation = new Reservation();
   #driving: DriveState | undefined;
+  /** What the latest drive knew of its structural work: one that was suspended goes on with it. */
+  #structural: StructuralMemory | undefined;
 
   constructor(environment: Environment, name: string, mode: "automatic" | "manual") {
     this.name = name;
@@ -72,13 +101,33 @@ export class HarnessLane {
       if (!messages.ok) return messages;
       const operationId = environment.session.idGenerator.next();
       const accepted = await this.#admit(async () => {
+        const { heldFor } = this.#reservation;
+        if (heldFor) return err(reservedError(this.name, heldFor));
         const result = await acceptPrompt(environment, this.name, operationId, messages.value);
-        return result.ok ? ok({ current: result.value, live: this.#beginDrive(0) }) : result;
+        return result.ok ? ok(this.#begin(result.value)) : result;
       });
       if (!accepted.ok) return accepted;
-      const { current, live } = accepted.value;
-      const outcome = await this.#untilOutcome(current, live);
-      return outcome.ok ? ok({ runId: operationId, ...outcome.value }) : outcome;
+      return this.#outcomeOf("run", accepted.value);
+    });
+  }
+
+  /** Compacts the context of an idle lane and resolves with the outcome. */
+  compact(options: CompactOptions = {}): Promise<CompactionResult> {
+    return this.#call(async (): Promise<CompactionResult> => {
+      const accepted = await this.#guarded(() =>
+        admitCompaction(this.#structuralCall(), options, (current) => this.#begin(current)),
+      );
+      return accepted.ok ? this.#outcomeOf("compaction", accepted.value) : accepted;
+    });
+  }
+
+  /** Moves the leaf of an idle lane, `null` to the root, and resolves with the outcome. */
+  navigateTree(targetId: string | null, options: NavigateOptions = {}): Promise<NavigationResult> {
+    return this.#call(async (): Promise<NavigationResult> => {
+      const accepted = await this.#guarded(() =>
+        admitNavigation(this.#structuralCall(), targetId, options, (current) => this.#begin(current)),
+      );
+      return accepted.ok ? this.#outcomeOf("navigation", accepted.value) : accepted;
     });
   }
 
@@ -86,11 +135,7 @@ export class HarnessLane {
   resume(): Promise<ResumeResult> {
     return this.#call(async (): Promise<ResumeResult> => {
       const admitted = await this.#admit(() => this.#admitResume());
-      if (!admitted.ok) return admitted;
-      const { current, live } = admitted.value;
-      const outcome = await this.#untilOutcome(current, live);
-      if (!outcome.ok) return outcome;
-      return ok({ operation: "run", runId: current.operation.operationId, ...outcome.value });
+      return admitted.ok ? this.#untilOutcome(admitted.value) : admitted;
     });
   }
 
@@ -140,6 +185,17 @@ export class HarnessLane {
     return this.#line.run(job);
   }
 
+  /** As `onLine`, for jobs that may move the leaf: they wait until the lane is not reserved. */
+  async onUnreservedLine<T>(job: () => Promise<T>): Promise<T> {
+    for (;;) {
+      const done = await this.#line.run(async () =>
+        this.#reservation.heldFor ? undefined : { result: await job() },
+      );
+      if (done) return done.result;
+      await this.#reservation.released();
+    }
+  }
+
   /** Manual drive: the next action, or undefined when there is none. Has no effect. */
   peekAction(): Promise<ActionInfo | undefined> {
     return this.#manual().peek();
@@ -169,10 +225,7 @@ export class HarnessLane {
   }
 
   async #admitResume(): Promise<
-    Result<
-      { current: CurrentOperation; live: DriveState },
-      LaneBusy | NothingToResume | NotImplemented | MissingIdentities
-    >
+    Result<Begun, LaneBusy | NothingToResume | NotImplemented | MissingIdentities>
   > {
     const environment = this.#environment;
     environment.lifecycle.admit();
@@ -185,33 +238,58 @@ export class HarnessLane {
     if (this.#driving) return err(await busy(environment, this.name, operationId));
     const current = await readCurrent(environment.session, this.name, operationId);
     if (current === undefined) throw new Error(`operation ${operationId} vanished on the mutation line`);
-    const live = newDriveState(1);
+    const live = newDriveState(1, this.#structural);
     const action = nextAction(current.state, await this.#view.plannerInputs(current, live));
     if (action.kind === "suspend" && action.reason === "missing_identities") {
       return err(missingError(this.name, action.missing));
     }
     if (action.kind === "not_implemented") return err(this.#notImplemented(action.what));
-    return ok({ current, live: this.#beginDrive(1, live) });
+    return ok(this.#begin(current, live));
   }
 
-  #beginDrive(deferredPollsRemaining: 0 | 1, live = newDriveState(deferredPollsRemaining)): DriveState {
+  /** Sets the one drive of the lane. */
+  #begin(current: CurrentOperation, live = newDriveState(0)): Begun {
     this.#driving = live;
-    return live;
+    return { current, live };
+  }
+
+  #structuralCall(): StructuralCall {
+    const { session } = this.#environment;
+    return {
+      environment: this.#environment,
+      lane: this.name,
+      operationId: session.idGenerator.next(),
+      reservation: this.#reservation,
+      admit: (job) => this.#line.run(job),
+    };
+  }
+
+  /** The outcome of an operation whose kind is known, as its own call answers it. */
+  async #outcomeOf<Kind extends OperationKind>(
+    kind: Kind,
+    begun: Begun,
+  ): Promise<Result<{ runId: string } & Outcomes[Kind], NotImplemented>> {
+    const outcome = await this.#untilOutcome(begun);
+    if (!outcome.ok) return outcome;
+    const { operation, ...rest } = outcome.value;
+    if (operation !== kind) throw new Error(`a ${kind} was accepted, and a ${operation} was driven`);
+    return ok(rest as { runId: string } & Outcomes[Kind]);
   }
 
   /** Drives an accepted operation; settles early if the harness ends. */
-  #untilOutcome(current: CurrentOperation, live: DriveState): Promise<Result<RunOutcome, NotImplemented>> {
-    return this.#environment.lifecycle.untilEnd(this.#drive(current, live));
+  #untilOutcome(begun: Begun): Promise<Result<ResumeOutcome, NotImplemented>> {
+    return this.#environment.lifecycle.untilEnd(this.#drive(begun));
   }
 
-  async #drive(current: CurrentOperation, live: DriveState): Promise<Result<RunOutcome, NotImplemented>> {
-    const { lifecycle } = this.#environment;
+  async #drive({ current, live }: Begun): Promise<Result<ResumeOutcome, NotImplemented>> {
+    const { lifecycle, session } = this.#environment;
     const stopListening = lifecycle.onEnd(() => live.controller.abort());
     try {
       const real = new RealEffects(this.#environment, this.#line, live);
       const fx = this.#gate ? gated(real, this.#gate) : real;
       const end = await drive(fx, this.#view, current, live);
-      return await this.#outcomeOf(end, live, current.operation.operationId);
+      if (end.kind === "not_implemented") return err(this.#notImplemented(end.what));
+      return ok(await operationOutcome(session, live, current, end));
     } catch (error) {
       throw lifecycle.fault(error);
     } finally {
@@ -219,36 +297,7 @@ export class HarnessLane {
       // An operation that was ended from outside leaves effects behind that nobody will settle.
       if (live.running.size > 0) live.controller.abort();
       if (this.#driving === live) this.#driving = undefined;
-    }
-  }
-
-  async #outcomeOf(
-    end: DriveEnd,
-    live: DriveState,
-    operationId: string,
-  ): Promise<Result<RunOutcome, NotImplemented>> {
-    const { session } = this.#environment;
-    switch (end.kind) {
-      case "finished":
-        return ok(await runOutcome(session, live, end.result));
-      case "ended_elsewhere": {
-        const last = await session.getRegister("lane.lastResult", this.name);
-        if (last?.value.operationId !== operationId) {
-          throw new Error(`operation ${operationId} was ended from outside and left no result`);
-        }
-        return ok(await runOutcome(session, undefined, checkLastResult(this.name, last.value)));
-      }
-      case "deferred": {
-        const finalEntryId = live.latestAssistant?.entryId ?? "";
-        const leafId = end.current.leafId ?? "";
-        return ok({ kind: "suspended", reason: "deferred", leafId, finalEntryId, deferred: end.handle });
-      }
-      case "missing_identities": {
-        const leafId = end.current.leafId ?? "";
-        return ok({ kind: "suspended", reason: "missing_identities", leafId, missing: end.missing });
-      }
-      case "not_implemented":
-        return err(this.#notImplemented(end.what));
+      this.#structural = live.structural;
     }
   }
 
@@ -260,11 +309,16 @@ export class HarnessLane {
     return this.#gate ? this.#gate.during(call) : call();
   }
 
-  /** The first half of a call, on the mutation line. A close that comes before its end refuses it. */
-  async #admit<T, E>(admission: () => Promise<Result<T, E>>): Promise<Result<T, E | Closed>> {
+  /** The first half of a call, on the mutation line. */
+  #admit<T, E>(admission: () => Promise<Result<T, E>>): Promise<Result<T, E | Closed>> {
+    return this.#guarded(() => this.#line.run(admission));
+  }
+
+  /** Work before acceptance. A close that comes before its end refuses the call. */
+  async #guarded<T, E>(work: () => Promise<Result<T, E>>): Promise<Result<T, E | Closed>> {
     const { lifecycle } = this.#environment;
     try {
-      return await this.#line.run(admission);
+      return await work();
     } catch (error) {
       const end = lifecycle.fault(error);
       if (end instanceof HarnessClosed) return err(closed());

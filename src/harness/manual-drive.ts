@@ -18,7 +18,10 @@ import type { Lifecycle } from "./lifecycle.ts";
 
 /** One effect that is about to happen. */
 export interface ActionInfo {
-  /** `commit_transition`, `commit_settlement`, `commit_terminal`, `provider_request`, `tool_execution` or `sleep`. */
+  /**
+   * `commit_transition`, `commit_settlement`, `commit_terminal`, `provider_request`, `tool_execution`, `hook` or
+   * `sleep`.
+   */
   readonly kind: string;
   readonly description: string;
   readonly details?: JsonValue;
@@ -160,6 +163,23 @@ function infoOf(plan: EffectPlan): ActionInfo {
         kind: "provider_request",
         description: `ask ${provider}/${modelId}, attempt ${attempt}`,
         details: { effect: plan.key, operationId: plan.operation.operationId, attempt },
+      };
+    }
+    case "summary": {
+      const { provider, modelId } = plan.generation.context.configuration.model;
+      const { attempt } = plan.generation;
+      return {
+        kind: "provider_request",
+        description: `ask ${provider}/${modelId} for a summary (${plan.stage}), attempt ${attempt}`,
+        details: { effect: plan.key, operationId: plan.operation.operationId, attempt, stage: plan.stage },
+      };
+    }
+    case "decision": {
+      const name = plan.work.kind === "compaction" ? "before_compaction" : "before_navigation";
+      return {
+        kind: "hook",
+        description: `ask the hooks ${name}`,
+        details: { effect: plan.key, operationId: plan.operation.operationId, hook: name },
       };
     }
     case "tool": {

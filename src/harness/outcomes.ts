@@ -5,8 +5,11 @@ import type { Result } from "../foundation/index.ts";
 import type {
   AgentMessage,
   AssistantMessage,
+  BranchSummaryEntry,
+  CompactionEntry,
   DeferredHandle,
   LaneLastResult,
+  Operation,
   OperationError,
   OperationKind,
 } from "../model/index.ts";
@@ -16,11 +19,14 @@ import type { DriveState } from "./drive-state.ts";
 import type {
   Closed,
   InvalidMessage,
+  InvalidNavigation,
   LaneBusy,
   MissingIdentities,
   NoActiveRun,
+  NothingToCompact,
   NothingToResume,
   NotImplemented,
+  UnknownTarget,
 } from "./errors.ts";
 import type { Withdrawal } from "./queues.ts";
 
@@ -48,7 +54,40 @@ export type RunResult = Result<
   LaneBusy | MissingIdentities | InvalidMessage | NotImplemented | Closed
 >;
 
-export type ResumeOutcome = { operation: "run"; runId: string } & RunOutcome;
+/** How a compaction of a caller ended. */
+export type CompactionOutcome =
+  | { kind: "completed"; leafId: string; entry: CompactionEntry }
+  | { kind: "declined" | "aborted"; leafId: string }
+  | { kind: "failed"; leafId: string; error: OperationError }
+  | (MissingIdentitySuspension & { leafId: string });
+
+export type CompactionResult = Result<
+  { runId: string } & CompactionOutcome,
+  LaneBusy | MissingIdentities | NothingToCompact | NotImplemented | Closed
+>;
+
+/** How a navigation ended; `null` is the root. */
+export type NavigationOutcome =
+  | {
+      kind: "completed";
+      oldLeafId: string | null;
+      newLeafId: string | null;
+      summaryEntry?: BranchSummaryEntry;
+    }
+  | { kind: "declined" | "aborted"; leafId: string | null }
+  | { kind: "failed"; leafId: string | null; error: OperationError }
+  | (MissingIdentitySuspension & { leafId: string | null });
+
+export type NavigationResult = Result<
+  { runId: string } & NavigationOutcome,
+  LaneBusy | MissingIdentities | InvalidNavigation | UnknownTarget | NotImplemented | Closed
+>;
+
+export type ResumeOutcome = { runId: string } & (
+  | ({ operation: "run" } & RunOutcome)
+  | ({ operation: "compaction" } & CompactionOutcome)
+  | ({ operation: "navigation" } & NavigationOutcome)
+);
 
 export type ResumeResult = Result<
   ResumeOutcome,
@@ -96,6 +135,50 @@ export async function runOutcome(
       return { kind: "failed", leafId, error: result.error, ...final };
     case "declined":
       throw new Error("a run is never declined");
+  }
+}
+
+/** The outcome of a compaction, from its durable result. */
+export async function compactionOutcome(
+  session: Session,
+  result: LaneLastResult,
+): Promise<CompactionOutcome> {
+  // What is compacted has entries, so its lane is not at the root.
+  const leafId = result.leafId ?? "";
+  switch (result.outcome) {
+    case "completed": {
+      const entry = (await session.getEntries([leafId])).get(leafId);
+      if (entry?.type !== "compaction") throw new Error(`entry ${leafId} of a compaction is none`);
+      return { kind: "completed", leafId, entry };
+    }
+    case "failed":
+      return { kind: "failed", leafId, error: result.error };
+    case "declined":
+    case "aborted":
+      return { kind: result.outcome, leafId };
+  }
+}
+
+/** The outcome of a navigation, from its durable result. */
+export async function navigationOutcome(
+  session: Session,
+  { sourceLeafId, intent }: Operation,
+  result: LaneLastResult,
+): Promise<NavigationOutcome> {
+  const { leafId } = result;
+  switch (result.outcome) {
+    case "completed": {
+      const moved = { kind: "completed", oldLeafId: sourceLeafId, newLeafId: leafId } as const;
+      if (intent.kind !== "navigation" || !intent.summarize || leafId === null) return moved;
+      const entry = (await session.getEntries([leafId])).get(leafId);
+      if (entry?.type !== "branch_summary") throw new Error(`entry ${leafId} of a navigation is no summary`);
+      return { ...moved, summaryEntry: entry };
+    }
+    case "failed":
+      return { kind: "failed", leafId, error: result.error };
+    case "declined":
+    case "aborted":
+      return { kind: result.outcome, leafId };
   }
 }
 

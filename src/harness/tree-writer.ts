@@ -32,7 +32,7 @@ export class HarnessTreeWriter implements TreeWriter {
   async append(lane: string, content: PendingEntry): Promise<string> {
     const found = this.#lane(lane);
     if (found === undefined) throw new UnknownLane(lane);
-    return found.onLine(() => append(this.#environment, lane, content));
+    return found.onUnreservedLine(() => append(this.#environment, lane, content));
   }
 }
 

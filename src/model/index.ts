@@ -139,6 +139,7 @@ export {
   type DurableStructuralPreparation,
   DurableStructuralPreparationSchema,
 } from "./preparation.ts";
+export { branchSummaryOf, compactionSummaryOf, isInContext } from "./projection.ts";
 export type {
   AssistantMessageEvent,
   AssistantMessageEventStream,

@@ -35,6 +35,11 @@ export function usageTokens(usage: Usage): number {
     : usage.input + usage.output + usage.cacheRead + usage.cacheWrite;
 }
 
+/** A count of tokens as a register can hold it: providers' figures are numbers of any kind. */
+export function wholeTokens(tokens: number): number {
+  return Math.min(Number.MAX_SAFE_INTEGER, Math.max(0, Math.ceil(tokens)));
+}
+
 /** Whether a context of this size is to be compacted before the next request; a window of 0 is an unknown one. */
 export function shouldCompact(tokens: number, contextWindow: number, settings: CompactionSettings): boolean {
   return settings.enabled && contextWindow > 0 && tokens > contextWindow - settings.reserveTokens;

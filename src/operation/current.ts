@@ -12,6 +12,7 @@ import type {
   RegisterSetWrite,
   RunPhase,
   RunState,
+  StructuralDecision,
   Write,
 } from "../model/index.ts";
 
@@ -48,9 +49,14 @@ export class IllegalTransition extends Error {
 
 /** A state in a few words: `run: tools`, `run: assistant effect_pending`. */
 export function describeState(state: OperationState): string {
-  if (state.kind !== "run") return state.kind;
+  if (state.kind === "compaction") return `compaction: ${describeDecision(state.structural)}`;
+  if (state.kind === "navigation") {
+    return `navigation: ${state.summarize ? describeDecision(state.phase.structural) : state.phase.kind}`;
+  }
   const { phase } = state;
   switch (phase.kind) {
+    case "compaction":
+      return `run: ${phase.reason} compaction ${describeDecision(phase.structural)}`;
     case "assistant":
       return `run: assistant ${phase.generation.status}`;
     case "deferred":
@@ -60,6 +66,10 @@ export function describeState(state: OperationState): string {
     default:
       return `run: ${phase.kind}`;
   }
+}
+
+function describeDecision(structural: StructuralDecision): string {
+  return structural.status === "deciding" ? structural.status : `summary ${structural.generation.status}`;
 }
 
 /** `S(next)`: overwrites the program counter of an operation (spec §0.7). */

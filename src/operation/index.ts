@@ -2,6 +2,7 @@
  * `operation`: the state machine of an operation, pure. `next-action.ts` says what comes next, `transition.ts` what
  * each event makes of the state and what is written for it, `validity.ts` which stored states may be executed.
  */
+export { type BranchInput, type BranchPreparation, prepareBranch } from "./branch-preparation.ts";
 export {
   type Classification,
   type ClassifiedAttempt,
@@ -9,6 +10,11 @@ export {
   normalizeForStorage,
   toolCallsOf,
 } from "./classification.ts";
+export {
+  type CompactionInput,
+  type CompactionPreparation,
+  prepareCompaction,
+} from "./compaction-preparation.ts";
 export { estimateContextTokens, estimateTokens, shouldCompact, usageTokens } from "./context-size.ts";
 export { CORRUPTION_REASONS, type CorruptionReason } from "./corruption-reasons.ts";
 export {
@@ -30,10 +36,26 @@ export {
   type ToolDeclaration,
   toolKey,
 } from "./next-action.ts";
+export {
+  type Conclusion,
+  decisionKey,
+  type StructuralHookDecision,
+  type StructuralInputs,
+  summaryKey,
+} from "./next-structural.ts";
 export { isOverflowMessage } from "./overflow-patterns.ts";
 export { type EntryReference, type References, referencesOf } from "./references.ts";
 export { retryDelayMs, retryNotBefore } from "./retry.ts";
 export { isRetryableMessage } from "./retryable-patterns.ts";
+export {
+  customInstructionsOf,
+  preparationKey,
+  type Summary,
+  structuralOf,
+  structuralReason,
+  summaryGenerationOf,
+} from "./structural.ts";
+export { type SummaryStage, stagesOf } from "./summary-attempt.ts";
 export {
   errorToolResult,
   interruptedRequestText,
@@ -62,7 +84,15 @@ export {
   queueOf,
   withdrawNextRun,
 } from "./transition-queues.ts";
-export { runResult, type TerminalOutcome, type TerminalReads } from "./transition-terminal.ts";
+export type { CompactionConclusion, Publication, StructuralEvent } from "./transition-structural.ts";
+export {
+  type AcceptedStructural,
+  acceptCompaction,
+  acceptNavigation,
+  type NavigationRequest,
+  type StructuralAcceptance,
+} from "./transition-structural-acceptance.ts";
+export { resultOf, type TerminalOutcome, type TerminalReads } from "./transition-terminal.ts";
 export { isLastCall, type ToolCleared, type ToolSettled } from "./transition-tools.ts";
 export { type AgreeingRegisters, checkRegisters, type LaneRegisters } from "./validity.ts";
 export { checkReferences, type LoadedReferences } from "./validity-references.ts";

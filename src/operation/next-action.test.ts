@@ -30,6 +30,8 @@ const sequential = (phase: RunState["phase"]): RunState => {
   return { ...state, settings: { ...state.settings, toolExecution: "sequential" } };
 };
 
+import { PREPARATION } from "./testing/structural-states.ts";
+
 describe("the next action", () => {
   const cases: [string, OperationState, Partial<PlannerInputs>, Action][] = [
     ["a checkpoint that needs an assistant", run(needAssistant()), {}, { kind: "start_generation" }],
@@ -205,15 +207,20 @@ describe("the next action", () => {
     expect(nextAction(state, inputs(given))).toEqual(action);
   });
 
-  it.each([
-    ["a cancelled run", run(ready(), { control: CANCELLED }), {}],
-    ["a context beyond its threshold", run(needAssistant()), { contextSize: size(183_617) }],
-  ] as [string, OperationState, Partial<PlannerInputs>][])(
-    "of %s is named, not skipped",
-    (_name, state, given) => {
-      expect(nextAction(state, inputs(given)).kind).toBe("not_implemented");
-    },
-  );
+  it.each([["a cancelled run", run(ready(), { control: CANCELLED }), {}]] as [
+    string,
+    OperationState,
+    Partial<PlannerInputs>,
+  ][])("of %s is named, not skipped", (_name, state, given) => {
+    expect(nextAction(state, inputs(given)).kind).toBe("not_implemented");
+  });
+
+  it("prepares a compaction of a context beyond its threshold, whatever the checkpoint leads to", () => {
+    for (const phase of [needAssistant(), mayFinish()]) {
+      const { kind } = nextAction(run(phase), inputs({ contextSize: size(183_617) }));
+      expect(kind).toBe("prepare_threshold_compaction");
+    }
+  });
 
   it("starts no generation's compaction twice for one trigger, and none below the threshold", () => {
     const checked = { ...needAssistant(), thresholdCheckedTriggerEntryId: "e1" } as RunState["phase"];
@@ -268,7 +275,9 @@ describe("the next action", () => {
 
   it("exists for every state that can be stored", () => {
     for (const [name, state] of Object.entries(sampleOperationStates())) {
-      const action = nextAction(state, inputs({ batchAssistant: asks("read", "write", "read") }));
+      const structural = { preparation: PREPARATION };
+      const given = { batchAssistant: asks("read", "write", "read"), structural };
+      const action = nextAction(state, inputs(given));
       expect(action.kind, name).toBeTypeOf("string");
     }
   });

@@ -26,6 +26,13 @@ import type {
 } from "../model/index.ts";
 import { toolCallsOf } from "./classification.ts";
 import { shouldCompact } from "./context-size.ts";
+import {
+  nextStructuralAction,
+  owedToStructural,
+  type StructuralAction,
+  type StructuralInputs,
+} from "./next-structural.ts";
+import { structuralOf } from "./structural.ts";
 import type { SyntheticToolReason } from "./synthetic.ts";
 import { dueItems, type QueueName } from "./transition-queues.ts";
 import type { TerminalOutcome } from "./transition-terminal.ts";
@@ -59,6 +66,8 @@ export interface PlannerInputs {
   readonly batchAssistant?: SettledAssistantMessage | undefined;
   /** With a checkpoint that judges its size: the estimate, and the window of the lane's model (0: unknown). */
   readonly contextSize?: { readonly tokens: number; readonly contextWindow: number } | undefined;
+  /** With structural work: what it is made from, and how far this process has come with it. */
+  readonly structural?: StructuralInputs | undefined;
 }
 
 /** What the drive does next. */
@@ -70,7 +79,10 @@ export type Action =
   /** Prepares the request, commits its intent and sends it. */
   | { readonly kind: "request_assistant" }
   /** Commits a transition that needs no effect and no further input. */
-  | { readonly kind: "advance"; readonly event: { readonly kind: "retry_wait_ended" | "attempt_given_up" } }
+  | {
+      readonly kind: "advance";
+      readonly event: { readonly kind: "retry_wait_ended" | "attempt_given_up" | "summary_attempt_given_up" };
+    }
   /** Settles the pending attempt with a response that no provider gave. */
   | { readonly kind: "settle_generation"; readonly reason: "interrupted" }
   /** Looks the tool up, prepares and validates its arguments; then commits the intent and executes it. */
@@ -87,19 +99,26 @@ export type Action =
   | { readonly kind: "suspend"; readonly reason: "missing_identities"; readonly missing: MissingIdentities }
   /** Commits the terminal transaction. */
   | { readonly kind: "finish"; readonly outcome: TerminalOutcome }
+  | StructuralAction
   /** The state exists in the specification and not yet in this runtime. */
   | { readonly kind: "not_implemented"; readonly what: string };
 
 /** See the module header. */
 export function nextAction(state: OperationState, inputs: PlannerInputs): Action {
-  if (state.control.status === "cancel_requested") return notImplemented("reconciling a cancelled operation");
   switch (state.kind) {
     case "run":
+      if (state.control.status === "cancel_requested") return notImplemented("reconciling a cancelled run");
       return nextRunAction(state, inputs);
     case "compaction":
-      return notImplemented("compaction");
-    case "navigation":
-      return notImplemented("navigation");
+    case "navigation": {
+      const structural = structuralOf(state);
+      if (state.control.status === "cancel_requested") {
+        const owed = structural && owedToStructural(structural, inputs.running);
+        return owed ?? { kind: "finish", outcome: { kind: "aborted" } };
+      }
+      if (structural === undefined) return { kind: "finish", outcome: { kind: "completed" } };
+      return nextStructuralAction(state, structural, inputs);
+    }
     default:
       return absurd(state, "operation state");
   }
@@ -125,7 +144,7 @@ function nextRunAction(state: RunState, inputs: PlannerInputs): Action {
     case "tools":
       return nextToolAction(state, phase.batch, inputs);
     case "compaction":
-      return notImplemented(`${phase.reason} compaction`);
+      return nextStructuralAction(state, phase.structural, inputs);
     case "deferred":
       if (phase.deferred.status === "suspended" && inputs.deferredPollsRemaining === 0) {
         return { kind: "suspend", reason: "deferred" };
@@ -150,7 +169,7 @@ function nextCheckpointAction(state: RunState, phase: CheckpointPhase, inputs: P
   const isSizeDue = phase.thresholdCheckedTriggerEntryId !== phase.triggerEntryId;
   const size = inputs.contextSize;
   if (isSizeDue && size && shouldCompact(size.tokens, size.contextWindow, state.settings.compaction)) {
-    return notImplemented("threshold compaction");
+    return { kind: "prepare_threshold_compaction" };
   }
   if (phase.continuation.kind === "need_assistant") return { kind: "start_generation" };
   return consumptionOf(state, "followUp") ?? { kind: "finish", outcome: { kind: "completed" } };

@@ -24,6 +24,10 @@ export const OPERATION_ERROR_CODES = {
   contextOverflow: "context_overflow",
   /** The process died while a request was under way, and the retry policy allowed no later attempt. */
   interrupted: "interrupted",
+  /** A summary could not be made: an error that no retry was left or allowed for, or an answer without a text. */
+  summarizationFailed: "summarization_failed",
+  /** The context did not fit, and a hook declined to compact it. */
+  compactionDeclined: "compaction_declined",
 } as const;
 
 /** The api of a synthetic response: the registry is not asked, because a synthetic settlement needs no identity. */

@@ -9,7 +9,7 @@ import {
   run,
 } from "./testing/states.ts";
 import { transition } from "./transition.ts";
-import { runResult } from "./transition-terminal.ts";
+import { resultOf } from "./transition-terminal.ts";
 
 describe("the terminal transaction", () => {
   const reads = {
@@ -21,8 +21,7 @@ describe("the terminal transaction", () => {
   it("deletes everything that the operation owned, records the result, keeps the lane's queue", () => {
     const inbox = { steer: ["q5"], followUp: ["q6"], writes: ["q7"] };
     const state = run(failureDrain(), { control: CANCELLED, inbox, latestAssistantEntryId: "R" });
-    const outcome = runResult(current(state), { kind: "aborted" });
-    const step = transition(current(state), { kind: "finished", result: outcome, reads });
+    const step = transition(current(state), { kind: "finished", outcome: { kind: "aborted" }, reads });
     expect(step.writes.map(inWords)).toEqual([
       "delete op.meta/O",
       "delete op.state/O",
@@ -67,13 +66,13 @@ describe("the terminal transaction", () => {
     ],
     ["an aborted run without a response", run(needAssistant()), "aborted", { ...base, outcome: "aborted" }],
   ] as const)("records %s", (_name, state, kind, expected) => {
-    expect(runResult(current(state), { kind })).toEqual(expected);
+    expect(resultOf(current(state), { kind })).toEqual(expected);
   });
 
   it.each([
     ["complete a run that still needs an assistant", run(needAssistant()), "completed"],
     ["fail a run that has not failed", run(mayFinish()), "failed"],
   ] as const)("does not %s", (_name, state, kind) => {
-    expect(() => runResult(current(state), { kind })).toThrow();
+    expect(() => resultOf(current(state), { kind })).toThrow();
   });
 });

@@ -7,7 +7,7 @@
  * specification's rows; each `transition-*.ts` states it in its header.
  */
 import { absurd } from "../foundation/index.ts";
-import type { Generation, GenerationContext, LaneLastResult, RunState, ToolBatch } from "../model/index.ts";
+import type { Generation, GenerationContext, RunState, ToolBatch } from "../model/index.ts";
 import { type CurrentOperation, IllegalTransition, type Transition } from "./current.ts";
 import {
   endRetryWait,
@@ -26,7 +26,8 @@ import {
   queueItem,
   withdrawItem,
 } from "./transition-queues.ts";
-import { finish, type TerminalReads } from "./transition-terminal.ts";
+import { type StructuralEvent, structuralTransition } from "./transition-structural.ts";
+import { type Finished, finish } from "./transition-terminal.ts";
 import { clearTool, settleTool, type ToolCleared, type ToolSettled } from "./transition-tools.ts";
 
 /** Everything that can happen to an open operation. */
@@ -47,7 +48,8 @@ export type OperationEvent =
   | ItemQueued
   | ItemWithdrawn
   | InboxConsumed
-  | { readonly kind: "finished"; readonly result: LaneLastResult; readonly reads: TerminalReads };
+  | StructuralEvent
+  | Finished;
 
 /** See the module header. */
 export function transition(current: CurrentOperation, event: OperationEvent): Transition {
@@ -93,8 +95,18 @@ export function transition(current: CurrentOperation, event: OperationEvent): Tr
       return withdrawItem(runOf(current, event), event);
     case "inbox_consumed":
       return consumeInbox(runOf(current, event), event);
+    case "threshold_checked":
+    case "threshold_exceeded":
+    case "summary_started":
+    case "summary_attempt_started":
+    case "summary_request_intended":
+    case "summary_request_settled":
+    case "summary_retried":
+    case "summary_attempt_given_up":
+    case "compaction_concluded":
+      return structuralTransition(current, event);
     case "finished":
-      return finish(current, event.result, event.reads);
+      return finish(current, event);
     default:
       return absurd(event, "operation event");
   }

@@ -8,12 +8,13 @@
  *
  * Between two requests of a lane the context grows at its end only; a compaction is the one exception.
  */
-import type {
-  AgentMessage,
-  BranchSummaryEntry,
-  CompactionEntry,
-  CustomEntry,
-  Entry,
+import {
+  type AgentMessage,
+  branchSummaryOf,
+  type CustomEntry,
+  compactionSummaryOf,
+  type Entry,
+  isInContext,
 } from "../model/index.ts";
 import type { Session } from "./session.ts";
 
@@ -68,20 +69,4 @@ export async function projectEntries(
     }
   }
   return context;
-}
-
-/** Whether a message may stand in a context: every one but a response without an answer in it. */
-export function isInContext(message: AgentMessage): boolean {
-  if (message.role !== "assistant") return true;
-  const { stopReason } = message;
-  return stopReason !== "error" && stopReason !== "aborted" && stopReason !== "deferred";
-}
-
-/** The projected form of a compaction; it carries the time of its commit. */
-function compactionSummaryOf({ summary, tokensBefore, timestamp }: CompactionEntry): AgentMessage {
-  return { role: "compactionSummary", summary, tokensBefore, timestamp };
-}
-
-function branchSummaryOf({ summary, fromId, timestamp }: BranchSummaryEntry): AgentMessage {
-  return { role: "branchSummary", summary, fromId, timestamp };
 }

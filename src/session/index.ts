@@ -2,7 +2,6 @@
 export {
   type EntryProjector,
   type EntryProjectors,
-  isInContext,
   projectEntries,
   readContext,
 } from "./context.ts";

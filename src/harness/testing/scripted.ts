@@ -25,6 +25,7 @@ import {
 import { Session } from "../../session/index.ts";
 import { MemoryDisk, MemoryStorage, type Storage, StorageFault } from "../../storage/index.ts";
 import { AgentHarness, type AgentHarnessOptions } from "../agent-harness.ts";
+import { SUMMARIZER_PROMPT } from "../summary-text.ts";
 
 export const MODEL: Model = {
   id: "large",
@@ -65,6 +66,9 @@ export class World {
   commitCount = 0;
   /** Dies at a commit: before it, or when it is on the disk and nobody knows. */
   death: { readonly commit: number; readonly position: "before" | "after" } | undefined;
+  /** What summary requests are answered, over all lives; the last answer stays. */
+  summaries: readonly Answer[] = [];
+  #summaryCount = 0;
   /** Whether the registry knows the model. */
   hasModel = true;
 
@@ -144,8 +148,10 @@ export class World {
     this.log.push({ kind: "request", context });
     const turn = context.messages.filter(({ role }) => role === "assistant").length;
     const ask = this.#asks[turn] ?? 0;
-    this.#asks[turn] = ask + 1;
-    const answer = this.#turns[turn]?.[ask] ?? this.#turns[turn]?.at(-1);
+    if (!isSummaryRequest(context)) this.#asks[turn] = ask + 1;
+    const answer = isSummaryRequest(context)
+      ? (this.summaries[this.#summaryCount++] ?? this.summaries.at(-1))
+      : (this.#turns[turn]?.[ask] ?? this.#turns[turn]?.at(-1));
     if (answer === undefined) throw new Error(`the script has no turn ${turn}`);
     const said = typeof answer === "function" ? await answer(context, signal) : answer;
     return {
@@ -180,6 +186,11 @@ export class World {
       },
     });
   }
+}
+
+/** Whether a request asks for a summary and not for the next turn. */
+export function isSummaryRequest({ systemPrompt }: ProviderContext): boolean {
+  return systemPrompt === SUMMARIZER_PROMPT;
 }
 
 export function tokens(input: number, output: number): Usage {

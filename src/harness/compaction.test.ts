@@ -1,0 +1,379 @@
+/**
+ * Compactions of a caller and inside a run: which commits they make, what is asked, and how they end.
+ */
+import { describe, expect, it } from "vitest";
+import type { CompactionSettings, LaneLastResult } from "../model/index.ts";
+import type { AgentHarness } from "./agent-harness.ts";
+import type { CompactResult, DecisionHooks } from "./decision-hooks.ts";
+import { calls, failure, gate, inWords, isSummaryRequest, text, tokens, World } from "./testing/scripted.ts";
+
+/** Keeps the newest message alone. */
+const SETTINGS: CompactionSettings = { enabled: true, reserveTokens: 1000, keepRecentTokens: 1 };
+const RETRY = { enabled: true, maxRetries: 1, baseDelayMs: 100 };
+
+const commitsFrom = (world: World, first: number) =>
+  world.commits.slice(first).map((writes) => writes.map(inWords));
+const summaryRequests = (world: World) => world.requests.filter(isSummaryRequest);
+const last = (harness: AgentHarness) => harness.getLastResult() as Promise<LaneLastResult>;
+const compactions = (world: World) => world.disk.dump().entries.filter(({ type }) => type === "compaction");
+
+/** Two turns said and done. */
+async function conversation(options: Parameters<World["boot"]>[0] = {}) {
+  const world = new World(text("one"), text("two"), text("three"));
+  world.summaries = [text("SUMMARY")];
+  const life = await world.boot({ compaction: SETTINGS, ...options });
+  await life.harness.prompt("first");
+  await life.harness.prompt("second");
+  return { world, harness: life.harness, session: life.session, commitCount: world.commitCount };
+}
+
+const hook = (answer: unknown): Partial<DecisionHooks> => ({
+  before_compaction: [() => answer as ReturnType<DecisionHooks["before_compaction"][number]>],
+});
+const supplied: CompactResult = {
+  summary: "HOOK",
+  tokensBefore: 5,
+  retainedTail: [{ role: "user", content: "kept", timestamp: 1 }],
+  usage: tokens(3, 4),
+  details: { any: "thing" },
+};
+
+describe("compact()", () => {
+  it("summarizes what is old, keeps what is recent, and ends with its entry", async () => {
+    const { world, harness, commitCount } = await conversation();
+    const result = await harness.compact();
+    expect(result).toMatchObject({
+      ok: true,
+      value: {
+        kind: "completed",
+        entry: {
+          type: "compaction",
+          summary: expect.stringMatching(/^SUMMARY/),
+          retainedTail: [{ role: "assistant" }],
+          fromHook: false,
+          details: { readFiles: [], modifiedFiles: [] },
+        },
+      },
+    });
+    if (!result.ok || result.value.kind !== "completed") throw new Error("it completed");
+    expect(await harness.getLeafId()).toBe(result.value.leafId);
+    expect(await last(harness)).toMatchObject({ kind: "compaction", outcome: "completed" });
+    expect(commitsFrom(world, commitCount)).toEqual([
+      ["set op.preparation", "set op.meta", "set op.state", "set lane.state"],
+      ["set op.state"],
+      ["set op.state"],
+      ["set op.state"],
+      ["usage", "set op.state"],
+      ["set op.state"],
+      ["usage", "set op.state"],
+      [
+        "entry compaction",
+        "set lane.leaf",
+        "delete op.meta",
+        "delete op.state",
+        "delete op.preparation",
+        "set lane.lastResult",
+        "set lane.state",
+      ],
+    ]);
+  });
+
+  it("asks for the history and for the beginning of a turn that is cut, one after the other", async () => {
+    const { world, harness } = await conversation();
+    world.summaries = [text("HISTORY"), text("PREFIX")];
+    await harness.compact({ customInstructions: "names" });
+    const [history, prefix] = summaryRequests(world).map(({ messages }) => JSON.stringify(messages));
+    expect(history).toContain("[User]: first");
+    expect(history).toContain("Mind above all: names");
+    expect(history).not.toContain("second");
+    expect(prefix).toContain("[User]: second");
+    expect(prefix).not.toContain("names");
+    expect(summaryRequests(world).every(({ tools }) => tools === undefined)).toBe(true);
+    expect(compactions(world)[0]).toMatchObject({ summary: expect.stringMatching(/^HISTORY.*PREFIX$/s) });
+  });
+
+  it("books the usage of every request, and shows the sum of its attempt", async () => {
+    const { world, harness } = await conversation({ retry: RETRY });
+    world.summaries = [
+      { ...text("HISTORY"), usage: tokens(1, 0) },
+      { ...failure("overloaded"), usage: tokens(2, 0) },
+      { ...text("HISTORY"), usage: tokens(4, 0) },
+      { ...text("PREFIX"), usage: tokens(8, 0) },
+    ];
+    await harness.compact();
+    expect(compactions(world)[0]).toMatchObject({ usage: { input: 12 } });
+    expect(
+      world.disk
+        .dump()
+        .usage.slice(-4)
+        .map(({ usage }) => usage.input),
+    ).toEqual([1, 2, 4, 8]);
+  });
+
+  it("is followed by turns whose context is the summary and what was kept", async () => {
+    const { world, harness } = await conversation();
+    await harness.compact();
+    await harness.prompt("third");
+    const { messages } = world.requests.at(-1) ?? { messages: [] };
+    expect(messages.map(({ role }) => role)).toEqual(["user", "assistant", "user"]);
+    expect(JSON.stringify(messages[0])).toContain("<summary>\\nSUMMARY");
+  });
+
+  it("compacts what came after the compaction before it, and hands on its summary", async () => {
+    const { world, harness } = await conversation();
+    await harness.compact();
+    await harness.prompt("third");
+    world.summaries = [text("NEWER")];
+    expect(await harness.compact()).toMatchObject({ ok: true, value: { kind: "completed" } });
+    const history = JSON.stringify(summaryRequests(world).at(-2)?.messages);
+    expect(history).toContain("<previous-summary>\\nSUMMARY");
+    expect(history).not.toContain("first");
+    expect(compactions(world)).toHaveLength(2);
+  });
+
+  it.each([
+    ["nothing was said", new World(text("one")), []],
+    ["all of it is recent", new World(text("one")), ["first"]],
+  ])("is refused where %s, with nothing written", async (_name, world, prompts) => {
+    const { harness } = await world.boot({ compaction: { ...SETTINGS, keepRecentTokens: 1000 } });
+    for (const prompt of prompts) await harness.prompt(prompt);
+    const before = world.commitCount;
+    expect(await harness.compact()).toMatchObject({
+      ok: false,
+      error: { _tag: "NothingToCompact", lane: "main" },
+    });
+    expect(world.commitCount).toBe(before);
+    expect(await harness.prompt("next")).toMatchObject({ ok: true });
+  });
+
+  it("is refused right after a compaction", async () => {
+    const { harness } = await conversation();
+    await harness.compact();
+    expect(await harness.compact()).toMatchObject({ ok: false, error: { _tag: "NothingToCompact" } });
+  });
+
+  it("is refused while its model is not registered", async () => {
+    const { world, harness } = await conversation();
+    world.hasModel = false;
+    expect(await harness.compact()).toMatchObject({ ok: false, error: { _tag: "MissingIdentities" } });
+  });
+
+  it("works with automatic compaction switched off", async () => {
+    const { harness } = await conversation({ compaction: { ...SETTINGS, enabled: false } });
+    expect(await harness.compact()).toMatchObject({ ok: true, value: { kind: "completed" } });
+  });
+});
+
+describe("the decision hooks", () => {
+  it("decline a compaction: the operation ends declined, and nothing is asked", async () => {
+    const { world, harness, commitCount } = await conversation({ decisionHooks: hook({ decline: true }) });
+    const leafId = await harness.getLeafId();
+    expect(await harness.compact()).toMatchObject({ ok: true, value: { kind: "declined", leafId } });
+    expect(await last(harness)).toMatchObject({ outcome: "declined" });
+    expect(summaryRequests(world)).toEqual([]);
+    expect(world.commitCount).toBe(commitCount + 2);
+  });
+
+  it("supply a compaction, which is stored as it is, with its bill", async () => {
+    const { world, harness } = await conversation({ decisionHooks: hook({ compaction: supplied }) });
+    expect(await harness.compact()).toMatchObject({
+      ok: true,
+      value: { entry: { summary: "HOOK", fromHook: true, tokensBefore: 5, details: { any: "thing" } } },
+    });
+    expect(world.disk.dump().usage.at(-1)).toMatchObject({
+      usage: { input: 3 },
+      entryId: await harness.getLeafId(),
+    });
+    expect(summaryRequests(world)).toEqual([]);
+  });
+
+  it.each([
+    ["answers nothing", undefined],
+    ["declines and supplies", { decline: true, compaction: supplied }],
+    ["supplies no text", { compaction: { ...supplied, summary: 7 } }],
+    [
+      "supplies a message that cannot be stored",
+      { compaction: { ...supplied, retainedTail: [{ role: "nobody" }] } },
+    ],
+    ["supplies details that JSON cannot carry", { compaction: { ...supplied, details: new Map() } }],
+    ["supplies a usage that is none", { compaction: { ...supplied, usage: { input: "many" } } }],
+    ["supplies a count that is none", { compaction: { ...supplied, tokensBefore: -1 } }],
+  ])("leave it to the next one, and to the summarizer, where one %s", async (_name, answer) => {
+    const { harness } = await conversation({ decisionHooks: hook(answer) });
+    expect(await harness.compact()).toMatchObject({ value: { entry: { fromHook: false } } });
+  });
+
+  it("are passed over where they throw, and stop at the first that decides", async () => {
+    const asked: string[] = [];
+    const { harness } = await conversation({
+      decisionHooks: {
+        before_compaction: [
+          () => Promise.reject(new Error("no")),
+          ({ reason, preparation, lane }) => {
+            asked.push(`${lane} ${reason} ${preparation.messagesToSummarize.length}`);
+            preparation.messagesToSummarize.length = 0;
+            return { compaction: supplied };
+          },
+          () => ({ decline: true }),
+        ],
+      },
+    });
+    expect(await harness.compact()).toMatchObject({ value: { entry: { fromHook: true } } });
+    expect(asked).toEqual(["main manual 2"]);
+  });
+});
+
+describe("a summary that fails", () => {
+  it("is waited for and tried again as long as the policy allows, and fails the operation at its cap", async () => {
+    const { world, harness } = await conversation({ retry: RETRY });
+    world.summaries = [failure("overloaded")];
+    const before = world.clock.now();
+    expect(await harness.compact()).toMatchObject({
+      ok: true,
+      value: {
+        kind: "failed",
+        error: { code: "summarization_failed", message: expect.stringContaining("overloaded") },
+      },
+    });
+    expect(world.clock.now() - before).toBe(100);
+    expect(summaryRequests(world)).toHaveLength(2);
+    expect(await last(harness)).toMatchObject({ kind: "compaction", outcome: "failed" });
+    expect(compactions(world)).toEqual([]);
+  });
+
+  it("fails at once with an error that is not retryable, and with an empty text", async () => {
+    for (const answer of [failure("invalid key"), text(" ")]) {
+      const { world, harness } = await conversation({ retry: RETRY });
+      world.summaries = [answer];
+      expect(await harness.compact()).toMatchObject({ ok: true, value: { kind: "failed" } });
+      expect(summaryRequests(world)).toHaveLength(1);
+    }
+  });
+
+  it("suspends between its requests where the model is gone, and goes on with the same attempt", async () => {
+    const { world, harness } = await conversation();
+    world.summaries = [
+      async () => {
+        world.hasModel = false;
+        return text("HISTORY");
+      },
+      text("PREFIX"),
+    ];
+    expect(await harness.compact()).toMatchObject({
+      ok: true,
+      value: { kind: "suspended", reason: "missing_identities", missing: { models: ["acme/large"] } },
+    });
+    expect(await harness.resume()).toMatchObject({ ok: false, error: { _tag: "MissingIdentities" } });
+    world.hasModel = true;
+    expect(await harness.resume()).toMatchObject({
+      ok: true,
+      value: { operation: "compaction", kind: "completed" },
+    });
+    expect(summaryRequests(world)).toHaveLength(2);
+  });
+});
+
+describe("the reservation of a lane", () => {
+  it("refuses other operations under its provisional id, and lets tree writes wait", async () => {
+    const { world, harness, session } = await conversation();
+    const answer = gate();
+    world.summaries = [() => answer.opened.then(() => text("SUMMARY"))];
+    const compacting = harness.compact();
+    const prompted = harness.prompt("third");
+    const refused = await prompted;
+    expect(refused).toMatchObject({ ok: false, error: { _tag: "LaneBusy", operationKind: "compaction" } });
+    answer.open();
+    const done = await compacting;
+    expect(done.ok && !refused.ok && "operationId" in refused.error && refused.error.operationId).toBe(
+      done.ok && done.value.runId,
+    );
+    await session.appendMessage({ role: "user", content: "note", timestamp: 1 });
+    expect(world.disk.dump().entries.at(-1)).toMatchObject({ parentId: done.ok && done.value.leafId });
+  });
+});
+
+describe("a compaction inside a run", () => {
+  const big = { ...text("big"), usage: tokens(199_500, 10) };
+
+  it("begins at a checkpoint whose context is too large, and the run goes on where it was", async () => {
+    const world = new World(
+      { ...calls({ id: "c", name: "read" }), usage: tokens(199_500, 10) },
+      text("done"),
+    );
+    world.summaries = [text("SUMMARY")];
+    const { harness } = await world.boot({ compaction: SETTINGS, tools: [world.tool("read")] });
+    expect(await harness.prompt("go")).toMatchObject({ ok: true, value: { kind: "completed" } });
+    expect(world.disk.dump().entries.map(({ type }) => type)).toEqual([
+      "message",
+      "message",
+      "message",
+      "compaction",
+      "message",
+    ]);
+    expect(compactions(world)[0]).toMatchObject({
+      retainedTail: [{ role: "assistant" }, { role: "toolResult" }],
+    });
+  });
+
+  it("happens at most once per trigger, also where there is nothing to compact", async () => {
+    const world = new World(big);
+    const { harness } = await world.boot({ compaction: { ...SETTINGS, keepRecentTokens: 1000 } });
+    expect(await harness.prompt("go")).toMatchObject({ ok: true, value: { kind: "completed" } });
+    expect(summaryRequests(world)).toEqual([]);
+    expect(world.commits.filter((writes) => writes.length === 1).length).toBeGreaterThan(0);
+  });
+
+  it.each([
+    ["declined", hook({ decline: true }), "completed"],
+    ["supplied", hook({ compaction: supplied }), "completed"],
+  ])("goes on where it is %s at a threshold", async (_name, decisionHooks, kind) => {
+    const world = new World(big);
+    const { harness } = await world.boot({ compaction: SETTINGS, decisionHooks });
+    expect(await harness.prompt("go")).toMatchObject({ ok: true, value: { kind } });
+  });
+
+  it.each([
+    ["an error of its provider", failure("prompt is too long")],
+    ["an output that is short of its limit", { ...text("cut"), stopReason: "length" as const }],
+  ])("follows a request that did not fit, by %s, and asks again once", async (_name, tooLarge) => {
+    const world = new World(text("one"), [tooLarge, text("fits")]);
+    world.summaries = [text("SUMMARY")];
+    const { harness } = await world.boot({ compaction: SETTINGS });
+    await harness.prompt("first");
+    expect(await harness.prompt("second")).toMatchObject({ ok: true, value: { kind: "completed" } });
+    const [compaction] = compactions(world);
+    expect(compaction).toMatchObject({ retainedTail: [{ role: "user" }] });
+    const refused = world.disk.dump().entries.find(({ id }) => id === compaction?.parentId);
+    expect(refused).toMatchObject({ message: { stopReason: "error" } });
+  });
+
+  it("fails the run when the request does not fit a second time", async () => {
+    const world = new World([failure("prompt is too long")], failure("prompt is too long"));
+    world.summaries = [text("SUMMARY")];
+    const { harness } = await world.boot({ compaction: { ...SETTINGS, keepRecentTokens: 0 } });
+    expect(await harness.prompt([user("a"), user("b")])).toMatchObject({
+      ok: true,
+      value: { kind: "failed", error: { code: "context_overflow" } },
+    });
+    expect(compactions(world)).toHaveLength(1);
+  });
+
+  it.each([
+    ["there is nothing to compact", { ...SETTINGS, keepRecentTokens: 1000 }, {}, "context_overflow"],
+    ["compaction is switched off", { ...SETTINGS, enabled: false }, {}, "context_overflow"],
+    ["a hook declines", SETTINGS, hook({ decline: true }), "compaction_declined"],
+    ["the summary fails", SETTINGS, {}, "summarization_failed"],
+  ])("fails the run where %s after an overflow", async (_name, compaction, decisionHooks, code) => {
+    const world = new World(failure("prompt is too long"));
+    world.summaries = [failure("no")];
+    const { harness } = await world.boot({ compaction, decisionHooks });
+    expect(await harness.prompt([user("a"), user("b")])).toMatchObject({
+      ok: true,
+      value: { kind: "failed", error: { code } },
+    });
+  });
+});
+
+function user(content: string) {
+  return { role: "user", content, timestamp: 1 } as const;
+}
