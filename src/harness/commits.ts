@@ -10,6 +10,7 @@ import type { LaneLastResult, SettledAssistantMessage } from "../model/index.ts"
 import {
   type CurrentOperation,
   classify,
+  classifyPoll,
   type EffectKey,
   generationKey,
   isLastCall,
@@ -18,6 +19,7 @@ import {
   OPERATION_ERROR_CODES,
   type OperationEvent,
   type Publication,
+  pollKey,
   resultOf,
   summaryGenerationOf,
   summaryKey,
@@ -130,6 +132,10 @@ export class OperationCommits {
       }
       case "decision":
         throw new Error("what hooks decide is consumed by a transition of its own");
+      case "deferred":
+        return this.#pollEvent(current, key, output);
+      case "cancel_deferred":
+        throw new Error("nothing is settled of the cancellation of a deferred job");
       default:
         return absurd(output, "effect output");
     }
@@ -155,9 +161,10 @@ export class OperationCommits {
     }
     const settled = { kind: "generation_settled", message, classification, nowMs: clock.now() } as const;
     if (classification.kind === "tools") {
-      const leaderMs = timestampOf(generation.responseEntryId);
-      const resultEntryIds = classification.calls.map(() => session.idGenerator.next(leaderMs));
-      return { ...settled, resultEntryIds };
+      return {
+        ...settled,
+        resultEntryIds: this.#resultIds(generation.responseEntryId, classification.calls),
+      };
     }
     if (classification.kind !== "overflow" || !classification.isFirst) return settled;
     const stored = normalizeForStorage(message, classification, generation.intendedOutputLimit);
@@ -173,6 +180,30 @@ export class OperationCommits {
     const { leafId } = current;
     const response = { type: "message", id, parentId: leafId, message } as const;
     return prepareCompactionAt(this.#environment, leafId, settings, response);
+  }
+
+  #pollEvent(
+    current: CurrentOperation,
+    key: EffectKey,
+    { message }: Extract<EffectOutput, { kind: "deferred" }>,
+  ): OperationEvent {
+    const phase = isRun(current) ? current.state.phase : undefined;
+    if (phase?.kind !== "deferred" || phase.deferred.status !== "effect_pending") throw notPending(key);
+    const { deferred } = phase;
+    const source = this.#live.latestAssistant;
+    if (pollKey(deferred) !== key || source?.entryId !== deferred.sourceEntryId) throw notPending(key);
+    const handle = source.message.deferred;
+    if (handle === undefined) throw notPending(key);
+    const classification = classifyPoll(message, current.state.control, handle);
+    const settled = { kind: "poll_settled", message, classification, source: handle } as const;
+    if (classification.kind !== "tools") return settled;
+    return { ...settled, resultEntryIds: this.#resultIds(deferred.responseEntryId, classification.calls) };
+  }
+
+  /** Reserves one id per call; they carry the time of the response. */
+  #resultIds(responseEntryId: string, calls: readonly unknown[]): string[] {
+    const leaderMs = timestampOf(responseEntryId);
+    return calls.map(() => this.#environment.session.idGenerator.next(leaderMs));
   }
 
   async #toolEvent(

@@ -21,6 +21,8 @@ export interface DriveState {
   /** The application's tool context of the batch of this response, resolved once. */
   toolContext: { readonly assistantEntryId: string; readonly value: Promise<unknown> } | undefined;
   deferredPollsRemaining: 0 | 1;
+  /** Deferred sources whose cancellation was asked for; another process may ask again. */
+  readonly deferredCancellations: Set<string>;
   /** The newest response of the operation, as stored. */
   latestAssistant: { readonly entryId: string; readonly message: SettledAssistantMessage } | undefined;
   /** What this process knows of the structural work of the operation. Outlives the drive, see `newDriveState`. */
@@ -50,6 +52,7 @@ export function newDriveState(
     running: new Map(),
     toolContext: undefined,
     deferredPollsRemaining,
+    deferredCancellations: new Set(),
     latestAssistant: undefined,
     structural,
     context: undefined,

@@ -41,6 +41,7 @@ export function createDriveView(environment: Environment): DriveView {
         nowMs: clock.now(),
         running: live.running,
         deferredPollsRemaining: live.deferredPollsRemaining,
+        deferredCancellations: live.deferredCancellations,
         tools: environment.tools.declarations,
         hasModel,
         batchAssistant,

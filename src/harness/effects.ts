@@ -15,9 +15,12 @@
  */
 import type { Clock } from "../foundation/index.ts";
 import type {
+  Deferred,
+  DeferredHandle,
   DurableStructuralPreparation,
   Generation,
   JsonObject,
+  LaneConfiguration,
   LaneLastResult,
   Operation,
   SettledAssistantMessage,
@@ -38,6 +41,7 @@ import type {
 } from "../operation/index.ts";
 import { type CommitExpectation, OperationCommits } from "./commits.ts";
 import { askDecisionHooks } from "./decision-hooks.ts";
+import { requestCancellation, requestPoll } from "./deferred.ts";
 import type { DriveState } from "./drive-state.ts";
 import type { Environment } from "./environment.ts";
 import { requestAssistant } from "./generation.ts";
@@ -90,6 +94,21 @@ export type EffectPlan =
       readonly generation: Extract<SummaryGeneration, { status: "effect_pending" }>;
       readonly stage: SummaryStage;
       readonly preparation: DurableStructuralPreparation;
+    }
+  | {
+      readonly kind: "deferred";
+      readonly key: EffectKey;
+      readonly operation: Operation;
+      readonly deferred: Extract<Deferred, { status: "effect_pending" }>;
+      readonly handle: DeferredHandle;
+    }
+  | {
+      readonly kind: "cancel_deferred";
+      readonly key: EffectKey;
+      readonly operation: Operation;
+      readonly sourceEntryId: string;
+      readonly configuration: LaneConfiguration;
+      readonly handle: DeferredHandle;
     };
 
 /** What came out of an effect. */
@@ -103,7 +122,10 @@ export type EffectOutput =
   | { readonly kind: "tool"; readonly sourceIndex: number; readonly execution: ToolExecution }
   | { readonly kind: "decision"; readonly decision: StructuralHookDecision }
   /** The answer to one nested request. */
-  | { readonly kind: "summary"; readonly message: SettledAssistantMessage };
+  | { readonly kind: "summary"; readonly message: SettledAssistantMessage }
+  | { readonly kind: "deferred"; readonly message: SettledAssistantMessage }
+  /** Whatever came of it; nothing is settled. */
+  | { readonly kind: "cancel_deferred" };
 
 /** The raw end of a tool call: what the tool returned or threw, or why it was not executed. */
 export type ToolExecution =
@@ -127,7 +149,7 @@ export interface Effects {
   ): Promise<CurrentOperation | undefined>;
   /** The terminal transaction. Undefined: the state is not current any more. */
   commitTerminal(current: CurrentOperation, outcome: TerminalOutcome): Promise<LaneLastResult | undefined>;
-  /** Runs a provider request, a tool or a hook. */
+  /** Runs a provider request, a poll, a tool, a hook, or the cancellation of a deferred job. */
   run(plan: EffectPlan): Promise<EffectOutput>;
   /** Sleeps; cut short when the operation's signal is raised. */
   sleep(delayMs: number): Promise<void>;
@@ -187,6 +209,11 @@ export class RealEffects implements Effects {
       }
       case "summary":
         return { kind: "summary", message: await requestSummary(this.#environment, this.#live, plan) };
+      case "deferred":
+        return { kind: "deferred", message: await requestPoll(this.#environment, this.#live, plan) };
+      case "cancel_deferred":
+        await requestCancellation(this.#environment, plan);
+        return { kind: "cancel_deferred" };
     }
   }
 

@@ -10,6 +10,7 @@
  */
 import type {
   AssistantMessage,
+  GenerationContext,
   Model,
   ModelIdentity,
   ProviderContext,
@@ -37,7 +38,7 @@ export function requestAssistant(
 ): Promise<SettledAssistantMessage> {
   return answerOf(environment, live, plan.generation.context.configuration.model, async (model) => ({
     context: await buildContext(environment, live, plan, model),
-    options: providerOptions(environment, live, plan),
+    options: providerOptions(environment, live.controller.signal, plan.generation.context),
   }));
 }
 
@@ -48,16 +49,7 @@ export async function answerOf(
   identity: ModelIdentity,
   prepare: (model: Model) => Promise<{ context: ProviderContext; options: ProviderStreamOptions }>,
 ): Promise<SettledAssistantMessage> {
-  const failed = (errorMessage: string, usage?: unknown): SettledAssistantMessage => {
-    const kept = validUsage(usage);
-    return syntheticResponse({
-      model: identity,
-      stopReason: "error",
-      errorMessage,
-      nowMs: environment.clock.now(),
-      ...(kept ? { usage: kept } : {}),
-    });
-  };
+  const failed = failedResponse(environment, identity);
   const { provider, modelId } = identity;
   const model = environment.models.getModel(provider, modelId);
   if (model === undefined) return failed(`model ${provider}/${modelId} is not registered`);
@@ -71,8 +63,24 @@ export async function answerOf(
     return failed(messageOf(error));
   }
   if (message === undefined) return failed("the stream ended without a response");
-  return settledForm(environment, live, message, failed);
+  return settledForm(environment, live.controller.signal, message, failed);
 }
+
+/** What is stored where a provider gave nothing that can be; a usage that is valid by itself is kept. */
+export function failedResponse(environment: Environment, model: ModelIdentity): FailedResponse {
+  return (errorMessage, usage) => {
+    const kept = validUsage(usage);
+    return syntheticResponse({
+      model,
+      stopReason: "error",
+      errorMessage,
+      nowMs: environment.clock.now(),
+      ...(kept ? { usage: kept } : {}),
+    });
+  };
+}
+
+type FailedResponse = (errorMessage: string, usage?: unknown) => SettledAssistantMessage;
 
 /** The context of a lane at a leaf, from what the drive remembers or from the store. */
 export async function contextAt(
@@ -122,18 +130,18 @@ function activeTools(environment: Environment, activeToolNames: readonly string[
   });
 }
 
-function providerOptions(
+/** The options of a request: the captured ones, and what only the harness adds. */
+export function providerOptions(
   environment: Environment,
-  live: DriveState,
-  { generation }: AssistantPlan,
+  signal: AbortSignal,
+  { streamOptions, configuration }: Pick<GenerationContext, "streamOptions" | "configuration">,
 ): ProviderStreamOptions {
-  const { streamOptions, configuration } = generation.context;
   const reasoning: ThinkingLevel = configuration.thinkingLevel;
   return {
     ...streamOptions,
     ...(reasoning === "off" ? {} : { reasoning }),
     sessionId: environment.session.metadata.id,
-    signal: live.controller.signal,
+    signal,
   };
 }
 
@@ -151,16 +159,17 @@ async function streamToEnd(
   return stream.result();
 }
 
-function settledForm(
+/** A provider's answer as it may be stored: settled, valid, and aborted only if `signal` fired. */
+export function settledForm(
   environment: Environment,
-  live: DriveState,
+  signal: AbortSignal,
   message: AssistantMessage,
-  failed: (errorMessage: string, usage?: unknown) => SettledAssistantMessage,
+  failed: FailedResponse,
 ): SettledAssistantMessage {
   let settled = message;
   if (message.stopReason === "pending") {
     settled = { ...message, stopReason: "error", errorMessage: "the stream ended without a stop reason" };
-  } else if (message.stopReason === "aborted" && !live.controller.signal.aborted) {
+  } else if (message.stopReason === "aborted" && !signal.aborted) {
     const said = message.errorMessage ? `: ${message.errorMessage}` : "";
     const errorMessage = `the provider reported an abort that nobody asked for${said}`;
     settled = { ...message, stopReason: "error", errorMessage };

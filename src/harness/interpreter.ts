@@ -30,6 +30,7 @@ import {
   toolCallsOf,
   toolKey,
 } from "../operation/index.ts";
+import { cancelSource, pollDeferred, settleCancelledPoll } from "./deferred-steps.ts";
 import { outOfPlace, start } from "./dispatch.ts";
 import type { DriveState } from "./drive-state.ts";
 import type { EffectPlan, Effects } from "./effects.ts";
@@ -132,6 +133,13 @@ async function carryOut(
       return fx.commitTransition(current, action.event);
     case "settle_generation":
       return settleInterrupted(fx, view, current);
+    case "poll_deferred":
+      return pollDeferred(fx, view, current, live);
+    case "settle_poll":
+      return settleCancelledPoll(fx, view, current);
+    case "cancel_deferred":
+      cancelSource(fx, current, live);
+      return current;
     case "clear_tool":
       return clearTool(fx, view, current, live, action.sourceIndex);
     case "replay_tool": {
@@ -146,6 +154,7 @@ async function carryOut(
       if (running === undefined) throw new Error(`effect ${action.key} is planned and not running`);
       const output = await running;
       live.running.delete(action.key);
+      if (output.kind === "cancel_deferred") return undefined;
       if (output.kind === "decision") return keepDecision(live, current, output.decision);
       const next = await fx.commitSettlement(current, action.key, output);
       if (next && output.kind === "summary") keepResponse(live, output.message);
@@ -215,7 +224,13 @@ async function requestAssistant(
   if (next && pending?.kind === "assistant" && pending.generation.status === "effect_pending") {
     const { generation } = pending;
     const key = generationKey(generation);
-    start(fx, live, { kind: "assistant", key, operation: next.operation, generation, leafId: next.leafId });
+    start(fx, live, {
+      kind: "assistant",
+      key,
+      operation: next.operation,
+      generation,
+      leafId: next.leafId,
+    });
   }
   return next;
 }

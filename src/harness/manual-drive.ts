@@ -19,8 +19,8 @@ import type { Lifecycle } from "./lifecycle.ts";
 /** One effect that is about to happen. */
 export interface ActionInfo {
   /**
-   * `commit_transition`, `commit_settlement`, `commit_terminal`, `provider_request`, `tool_execution`, `hook` or
-   * `sleep`.
+   * `commit_transition`, `commit_settlement`, `commit_terminal`, `provider_request`, `deferred_poll`,
+   * `deferred_cancellation`, `tool_execution`, `hook` or `sleep`.
    */
   readonly kind: string;
   readonly description: string;
@@ -182,6 +182,20 @@ function infoOf(plan: EffectPlan): ActionInfo {
         details: { effect: plan.key, operationId: plan.operation.operationId, hook: name },
       };
     }
+    case "deferred": {
+      const { poll } = plan.deferred;
+      return {
+        kind: "deferred_poll",
+        description: `poll deferred job ${plan.handle.id}, poll ${poll}`,
+        details: { effect: plan.key, operationId: plan.operation.operationId, poll },
+      };
+    }
+    case "cancel_deferred":
+      return {
+        kind: "deferred_cancellation",
+        description: `cancel deferred job ${plan.handle.id}`,
+        details: { effect: plan.key, operationId: plan.operation.operationId },
+      };
     case "tool": {
       const { call, sourceIndex } = plan;
       return {

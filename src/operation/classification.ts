@@ -84,11 +84,7 @@ export function normalizeForStorage(
   classification: Classification,
   intendedOutputLimit: number,
 ): SettledAssistantMessage {
-  if (classification.kind === "cancelled" && message.stopReason !== "aborted") {
-    const before = message.errorMessage ? `: ${message.errorMessage}` : "";
-    const errorMessage = `cancelled by the caller; the provider had answered ${message.stopReason}${before}`;
-    return { ...message, stopReason: "aborted", errorMessage };
-  }
+  if (classification.kind === "cancelled") return abortedForm(message);
   if (classification.kind === "overflow" && message.stopReason !== "error") {
     const errorMessage =
       `context window exceeded: the provider answered ${message.stopReason} after ${message.usage.output} output tokens, ` +
@@ -96,6 +92,14 @@ export function normalizeForStorage(
     return { ...message, stopReason: "error", errorMessage };
   }
   return message;
+}
+
+/** A response that came after the cancellation. */
+export function abortedForm(message: SettledAssistantMessage): SettledAssistantMessage {
+  if (message.stopReason === "aborted") return message;
+  const before = message.errorMessage ? `: ${message.errorMessage}` : "";
+  const errorMessage = `cancelled by the caller; the provider had answered ${message.stopReason}${before}`;
+  return { ...message, stopReason: "aborted", errorMessage };
 }
 
 /** The tool calls of a message, in source order; positions among them are not the source indexes. */

@@ -36,6 +36,7 @@ export {
   type ToolDeclaration,
   toolKey,
 } from "./next-action.ts";
+export { cancelDeferredKey, pollKey, runningCancellation } from "./next-deferred-action.ts";
 export {
   type Conclusion,
   decisionKey,
@@ -44,6 +45,7 @@ export {
   summaryKey,
 } from "./next-structural.ts";
 export { isOverflowMessage } from "./overflow-patterns.ts";
+export { classifyPoll, type PollClassification } from "./poll-classification.ts";
 export { type EntryReference, type References, referencesOf } from "./references.ts";
 export { retryDelayMs, retryNotBefore } from "./retry.ts";
 export { isRetryableMessage } from "./retryable-patterns.ts";
@@ -57,6 +59,7 @@ export {
 } from "./structural.ts";
 export { type SummaryStage, stagesOf } from "./summary-attempt.ts";
 export {
+  CANCELLED_POLL_TEXT,
   errorToolResult,
   interruptedRequestText,
   OPERATION_ERROR_CODES,
@@ -72,6 +75,7 @@ export {
   type NewMessage,
   type RunAcceptance,
 } from "./transition-acceptance.ts";
+export type { PollIntended, PollSettled } from "./transition-deferred.ts";
 export type { GenerationSettled } from "./transition-generation.ts";
 export {
   admitsItem,

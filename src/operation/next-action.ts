@@ -26,6 +26,7 @@ import type {
 } from "../model/index.ts";
 import { toolCallsOf } from "./classification.ts";
 import { shouldCompact } from "./context-size.ts";
+import { nextDeferredAction } from "./next-deferred-action.ts";
 import {
   nextStructuralAction,
   owedToStructural,
@@ -58,6 +59,8 @@ export interface PlannerInputs {
   readonly running: { has(key: EffectKey): boolean };
   /** One for a `resume()`, used up by its poll; none for a fresh operation. */
   readonly deferredPollsRemaining: 0 | 1;
+  /** Deferred sources whose cancellation this process has asked for; absent: none. */
+  readonly deferredCancellations?: ReadonlySet<string> | undefined;
   /** The registry of tools now. */
   readonly tools: ReadonlyMap<string, ToolDeclaration>;
   /** Whether the registry resolves a model now. */
@@ -85,6 +88,12 @@ export type Action =
     }
   /** Settles the pending attempt with a response that no provider gave. */
   | { readonly kind: "settle_generation"; readonly reason: "interrupted" }
+  /** Commits the intent of a poll, which uses up the permit, and sends it. */
+  | { readonly kind: "poll_deferred" }
+  /** Settles the pending poll with a response that no provider gave. */
+  | { readonly kind: "settle_poll"; readonly reason: "cancelled" }
+  /** Asks the provider to give a deferred job up. */
+  | { readonly kind: "cancel_deferred"; readonly sourceEntryId: string }
   /** Looks the tool up, prepares and validates its arguments; then commits the intent and executes it. */
   | { readonly kind: "clear_tool"; readonly sourceIndex: number }
   /** Executes a call again whose intent is durable, with the stored arguments. */
@@ -107,7 +116,9 @@ export type Action =
 export function nextAction(state: OperationState, inputs: PlannerInputs): Action {
   switch (state.kind) {
     case "run":
-      if (state.control.status === "cancel_requested") return notImplemented("reconciling a cancelled run");
+      if (state.control.status === "cancel_requested" && state.phase.kind !== "deferred") {
+        return notImplemented("reconciling a cancelled run");
+      }
       return nextRunAction(state, inputs);
     case "compaction":
     case "navigation": {
@@ -146,10 +157,7 @@ function nextRunAction(state: RunState, inputs: PlannerInputs): Action {
     case "compaction":
       return nextStructuralAction(state, phase.structural, inputs);
     case "deferred":
-      if (phase.deferred.status === "suspended" && inputs.deferredPollsRemaining === 0) {
-        return { kind: "suspend", reason: "deferred" };
-      }
-      return notImplemented("polling a deferred response");
+      return nextDeferredAction(state, phase.deferred, inputs);
     case "failure_drain":
       return (
         consumptionOf(state, "writes", "steer", "followUp") ?? {

@@ -62,6 +62,10 @@ export function interruptedRequestText(attempt: number, maxAttempts: number): st
   );
 }
 
+/** The error of a poll whose answer nobody waits for any more. */
+export const CANCELLED_POLL_TEXT =
+  "cancelled by the caller; the poll of the deferred job was under way, and its answer, if there was one, is lost";
+
 /** Why a planned or pending tool call gets a result that no tool gave. */
 export type SyntheticToolReason =
   | { readonly kind: "interrupted" }

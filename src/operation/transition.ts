@@ -7,8 +7,9 @@
  * specification's rows; each `transition-*.ts` states it in its header.
  */
 import { absurd } from "../foundation/index.ts";
-import type { Generation, GenerationContext, RunState, ToolBatch } from "../model/index.ts";
+import type { Deferred, Generation, GenerationContext, RunState, ToolBatch } from "../model/index.ts";
 import { type CurrentOperation, IllegalTransition, type Transition } from "./current.ts";
+import { intendPoll, type PollIntended, type PollSettled, settlePoll } from "./transition-deferred.ts";
 import {
   endRetryWait,
   type GenerationSettled,
@@ -43,6 +44,8 @@ export type OperationEvent =
   | GenerationSettled
   | { readonly kind: "retry_wait_ended" }
   | { readonly kind: "attempt_given_up" }
+  | PollIntended
+  | PollSettled
   | ToolCleared
   | ToolSettled
   | ItemQueued
@@ -77,6 +80,15 @@ export function transition(current: CurrentOperation, event: OperationEvent): Tr
     case "attempt_given_up": {
       const { run, generation } = generationOf(current, event, "effect_pending");
       return giveUpAttempt(run, generation);
+    }
+    case "poll_intended": {
+      const { run, deferred } = deferredOf(current, event);
+      return intendPoll(run, deferred, event);
+    }
+    case "poll_settled": {
+      const { run, deferred } = deferredOf(current, event);
+      if (deferred.status !== "effect_pending") throw new IllegalTransition(event.kind, run.state);
+      return settlePoll(run, deferred, event);
     }
     case "tool_cleared": {
       const { run, batch } = batchOf(current, event);
@@ -142,4 +154,13 @@ function batchOf(
   const run = runOf(current, event);
   if (run.state.phase.kind !== "tools") throw new IllegalTransition(event.kind, run.state);
   return { run, batch: run.state.phase.batch };
+}
+
+function deferredOf(
+  current: CurrentOperation,
+  event: OperationEvent,
+): { run: CurrentOperation<RunState>; deferred: Deferred } {
+  const run = runOf(current, event);
+  if (run.state.phase.kind !== "deferred") throw new IllegalTransition(event.kind, run.state);
+  return { run, deferred: run.state.phase.deferred };
 }

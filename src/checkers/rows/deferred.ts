@@ -139,7 +139,7 @@ export const DEFERRED_ROWS: readonly Row[] = [
     to: ["checkpoint"],
     writes: [
       ...settlement("a response that stops without calls", (message) => {
-        return callsIn(message).length === 0 && ["stop", "length"].includes(message.stopReason);
+        return callsIn(message).length === 0 && ["stop", "toolUse", "length"].includes(message.stopReason);
       }),
       state,
     ],

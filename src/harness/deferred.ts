@@ -1,0 +1,59 @@
+/**
+ * The effects of a deferred job: one poll, and the cancellation of a source (spec §3.2, §4.6).
+ *
+ * A poll asks the provider once (`wait: 0`) with the options that the original generation captured; `deferred` is
+ * forced off, because an answer that is ready must not be put off again. What comes back is a response like any other:
+ * no failure of a provider is thrown.
+ *
+ * A cancellation is best effort. It has a signal of its own, which only the end of the harness raises, because the
+ * signal of the operation is up already when a job is cancelled. Nothing is stored of its outcome.
+ */
+import type { SettledAssistantMessage } from "../model/index.ts";
+import type { DriveState } from "./drive-state.ts";
+import type { EffectPlan } from "./effects.ts";
+import type { Environment } from "./environment.ts";
+import { messageOf } from "./errors.ts";
+import { failedResponse, providerOptions, settledForm } from "./generation.ts";
+
+/** Polls once and returns the answer as it may be stored, before its classification. */
+export async function requestPoll(
+  environment: Environment,
+  live: DriveState,
+  { deferred, handle }: Extract<EffectPlan, { kind: "deferred" }>,
+): Promise<SettledAssistantMessage> {
+  const { provider, modelId } = deferred.configuration.model;
+  const failed = failedResponse(environment, deferred.configuration.model);
+  const model = environment.models.getModel(provider, modelId);
+  if (model === undefined) return failed(`model ${provider}/${modelId} is not registered`);
+  const { signal } = live.controller;
+  const options = { ...providerOptions(environment, signal, deferred), deferred: false, wait: 0 };
+  try {
+    const message = await environment.models.fetchDeferred(model, structuredClone(handle), options);
+    return settledForm(environment, signal, message, failed);
+  } catch (error) {
+    return failed(messageOf(error));
+  }
+}
+
+/** Asks the provider to give a job up. Never rejects. */
+export async function requestCancellation(
+  environment: Environment,
+  { configuration, handle }: Extract<EffectPlan, { kind: "cancel_deferred" }>,
+): Promise<void> {
+  const { provider, modelId } = configuration.model;
+  const model = environment.models.getModel(provider, modelId);
+  if (model === undefined) return;
+  const closing = new AbortController();
+  const stopListening = environment.lifecycle.onEnd(() => closing.abort());
+  try {
+    const sessionId = environment.session.metadata.id;
+    await environment.models.cancelDeferred(model, structuredClone(handle), {
+      sessionId,
+      signal: closing.signal,
+    });
+  } catch {
+    // The job runs on and answers nobody; the run ends as aborted either way.
+  } finally {
+    stopListening();
+  }
+}
