@@ -2,6 +2,13 @@
  * The workloads, one a file, in the order in which a newcomer would read them. `crashproof list` prints this list.
  */
 import type { Scenario } from "../src/faults/index.ts";
+import deferredAfterTools from "./deferred-after-tools.ts";
+import deferredError from "./deferred-error.ts";
+import deferredMismatch from "./deferred-mismatch.ts";
+import deferredPendingTwice from "./deferred-pending-twice.ts";
+import deferredReady from "./deferred-ready.ts";
+import deferredTools from "./deferred-tools.ts";
+import deferredTruncated from "./deferred-truncated.ts";
 import largeResult from "./large-result.ts";
 import oneTurn from "./one-turn.ts";
 import parallelTools from "./parallel-tools.ts";
@@ -20,6 +27,13 @@ export const SCENARIOS: readonly Scenario[] = [
   redeployedTools,
   largeResult,
   steerWhileToolRuns,
+  deferredReady,
+  deferredPendingTwice,
+  deferredTools,
+  deferredTruncated,
+  deferredMismatch,
+  deferredError,
+  deferredAfterTools,
 ];
 
 /** The scenario of a name, or undefined. */

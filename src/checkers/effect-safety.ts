@@ -21,7 +21,13 @@
  * `safe` is (`replay-check` measures that), and hooks, which are idempotent by contract.
  */
 
-import { type BillRow, declaredReplay, type EffectRow, type Scenario } from "../faults/index.ts";
+import {
+  type BillRow,
+  type CancellationRow,
+  declaredReplay,
+  type EffectRow,
+  type Scenario,
+} from "../faults/index.ts";
 import { canonicalJson, jsonEquals } from "../foundation/index.ts";
 import type { EntryDraft, OperationState, ToolCall, ToolCallContent } from "../model/index.ts";
 import type { HarnessCheck, HarnessCheckRun, ObservedCommit, OtherEvent, Report } from "./harness-check.ts";
@@ -67,8 +73,19 @@ class EffectSafetyRun implements HarnessCheckRun {
 
   event(event: OtherEvent, model: StoreModel, report: Report): void {
     if (event.kind !== "effect") return;
-    if (event.row.kind === "request") this.#request(event.row, model, report);
-    else this.#execute(event.row, model, report);
+    const { row } = event;
+    if (row.kind === "request") this.#request(row, model, report);
+    else if (row.kind === "tool") this.#execute(row, model, report);
+    else this.#cancel(row, model, report);
+  }
+
+  /** A job is given up after a durable cancellation only; which one of its sources is named is not checked. */
+  #cancel({ job }: CancellationRow, model: StoreModel, report: Report): void {
+    const isCancelled = model.registers("op.state").some(({ value }) => {
+      return value.control.status === "cancel_requested";
+    });
+    if (!isCancelled)
+      report("job given up without a cancellation", `job ${job} was given up, and nobody cancelled`);
   }
 
   #request(row: BillRow, model: StoreModel, report: Report): void {

@@ -110,7 +110,7 @@ class LedgerRun implements HarnessCheckRun {
   #charge(row: WorldRow, model: StoreModel): void {
     const usage = chargeOf(row, this.#scenario);
     if (usage === undefined) return;
-    const key = row.kind === "request" ? requestKey(model, this.#open) : callKey(row.callId, model);
+    const key = row.kind === "tool" ? callKey(row.callId, model) : requestKey(model, this.#open);
     // Without an intent nothing will settle it; effect safety says so, and the bill will not add up.
     if (key === undefined) return;
     this.#open.set(key, [...(this.#open.get(key) ?? []), { usage, life: model.life }]);

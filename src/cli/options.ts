@@ -6,7 +6,7 @@
 import type { Command } from "commander";
 import { SCENARIOS, scenarioByName } from "../../scenarios/index.ts";
 import { UNRECOGNISED } from "../checkers/index.ts";
-import { DEFAULT_SEED, REQUEST_LABEL, type Scenario, TIMER_LABEL, TOOL_LABEL } from "../faults/index.ts";
+import { DEFAULT_SEED, EFFECT_LABELS, type Scenario } from "../faults/index.ts";
 import type { Subject } from "../subject/index.ts";
 import { CHECKS } from "./checks.ts";
 import { UsageError } from "./exit.ts";
@@ -112,7 +112,7 @@ export function checkersOf(names: readonly string[]): readonly string[] {
 
 /** Checks boundaries to leave out: labels that the subjects or the world know, with or without an occurrence. */
 export function boundariesOf(names: readonly string[], subjects: readonly Subject[]): readonly string[] {
-  const known = new Set([REQUEST_LABEL, TOOL_LABEL, TIMER_LABEL, UNRECOGNISED]);
+  const known = new Set<string>([...EFFECT_LABELS, UNRECOGNISED]);
   for (const { rows } of subjects) for (const row of rows) known.add(row);
   for (const name of names) {
     const [, label = ""] = /^([^#]+)(?:#[1-9]\d*)?$/.exec(name) ?? [];
@@ -120,7 +120,7 @@ export function boundariesOf(names: readonly string[], subjects: readonly Subjec
       throw new UsageError(
         "UNKNOWN_BOUNDARY",
         `no boundary is called ${JSON.stringify(name)}; expected a label of \`crashproof list --rows\`, or ` +
-          `${[REQUEST_LABEL, TOOL_LABEL, TIMER_LABEL].join(", ")}; with #2 for the second one only`,
+          `${EFFECT_LABELS.join(", ")}; with #2 for the second one only`,
       );
     }
   }

@@ -97,5 +97,7 @@ function parseRow(text: string): WorldRow | undefined {
     return undefined;
   }
   if (typeof value !== "object" || value === null || !("kind" in value)) return undefined;
-  return value.kind === "request" || value.kind === "tool" ? (value as WorldRow) : undefined;
+  return ROW_KINDS.has(value.kind) ? (value as WorldRow) : undefined;
 }
+
+const ROW_KINDS: ReadonlySet<unknown> = new Set<WorldRow["kind"]>(["request", "tool", "cancellation"]);

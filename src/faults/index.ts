@@ -48,7 +48,10 @@ export {
 } from "./scenario.ts";
 export { Timeline, type TimelineEvent } from "./timeline.ts";
 export {
+  CANCELLATION_LABEL,
+  EFFECT_LABELS,
   MemoryLedger,
+  POLL_LABEL,
   REQUEST_LABEL,
   ScriptExhausted,
   type ScriptedToolAnswer,
@@ -58,4 +61,4 @@ export {
   type WorldAccess,
   type WorldLedger,
 } from "./world.ts";
-export type { BillRow, EffectRow, WorldRow } from "./world-row.ts";
+export type { BillRow, CancellationRow, EffectRow, WorldRow } from "./world-row.ts";

@@ -15,8 +15,8 @@ export interface Scenario {
   readonly tools: readonly ScriptedTool[];
   /**
    * What the model answers, by turn: `turns[n]` answers a request whose context holds n settled assistant messages of
-   * the run. Each turn lists the answers to its first, second, … ask (a failed answer is asked again); the last one
-   * answers every later ask.
+   * the run. Each turn lists the answers to its first, second, … ask (a failed answer is asked again, a deferred one is
+   * polled); the last one answers every later ask.
    */
   readonly turns: readonly (readonly ScriptedReply[])[];
   /** What the application does, in order. Each starts when the one before it is done. */
@@ -33,6 +33,8 @@ export interface ScenarioSettings {
   readonly followUpMode?: "all" | "one-at-a-time";
   /** Retries of a provider request, as the public policy: attempts = `maxRetries` + 1 when enabled. */
   readonly retry?: { readonly enabled: boolean; readonly maxRetries: number; readonly baseDelayMs: number };
+  /** Asks the provider to answer later, within this window. */
+  readonly deferred?: { readonly window: "15m" | "1h" | "24h" };
 }
 
 /**
@@ -74,9 +76,14 @@ function isSameMoment(one: Moment, other: Moment): boolean {
 export interface ScriptedReply {
   readonly text?: string;
   readonly toolCalls?: readonly ScriptedCall[];
-  readonly stopReason: "stop" | "toolUse" | "length" | "error";
+  readonly stopReason: "stop" | "toolUse" | "length" | "error" | "deferred";
   /** Required with `error`. */
   readonly errorMessage?: string;
+  /**
+   * With `deferred`: the job whose handle is given, and how long it takes. A poll that is answered with another job than
+   * the first answer named is answered wrongly.
+   */
+  readonly job?: { readonly id: string; readonly takesMs: number };
   readonly usage: ScriptedUsage;
 }
 

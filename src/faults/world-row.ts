@@ -2,9 +2,9 @@
 import type { ScriptedUsage } from "./scenario.ts";
 
 /** One thing that really happened outside. */
-export type WorldRow = BillRow | EffectRow;
+export type WorldRow = BillRow | EffectRow | CancellationRow;
 
-/** A request that was sent, and what it cost. */
+/** A request or a poll that was sent, and what it cost. */
 export interface BillRow {
   readonly kind: "request";
   readonly turn: number;
@@ -21,4 +21,10 @@ export interface EffectRow {
   readonly callId: string;
   /** Canonical JSON of the arguments it ran with. */
   readonly argumentsText: string;
+}
+
+/** A deferred job that the provider was asked to give up. Costs nothing. */
+export interface CancellationRow {
+  readonly kind: "cancellation";
+  readonly job: string;
 }

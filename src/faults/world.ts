@@ -23,8 +23,18 @@ import type { WorldRow } from "./world-row.ts";
 
 /** The labels of the world's effects. */
 export const REQUEST_LABEL = "provider.request";
+export const POLL_LABEL = "provider.poll";
+export const CANCELLATION_LABEL = "provider.cancel";
 export const TOOL_LABEL = "tool.execute";
 export const TIMER_LABEL = "timer.sleep";
+/** All of them. */
+export const EFFECT_LABELS = [
+  REQUEST_LABEL,
+  POLL_LABEL,
+  CANCELLATION_LABEL,
+  TOOL_LABEL,
+  TIMER_LABEL,
+] as const;
 
 /** What a tool execution answers. */
 export interface ScriptedToolAnswer {
@@ -88,7 +98,24 @@ export class World {
    * turn.
    */
   request(access: WorldAccess, turn: number, ask: number): Promise<ScriptedReply> {
-    return this.#effect(access, REQUEST_LABEL, () => {
+    return this.#ask(access, REQUEST_LABEL, turn, ask);
+  }
+
+  /** Polls the deferred job of a turn: one more ask of it. */
+  poll(access: WorldAccess, turn: number, ask: number): Promise<ScriptedReply> {
+    return this.#ask(access, POLL_LABEL, turn, ask);
+  }
+
+  /** Gives a deferred job up. */
+  cancelJob(access: WorldAccess, job: string): Promise<void> {
+    return this.#effect(access, CANCELLATION_LABEL, () => ({
+      row: { kind: "cancellation", job },
+      answer: () => undefined,
+    }));
+  }
+
+  #ask(access: WorldAccess, label: string, turn: number, ask: number): Promise<ScriptedReply> {
+    return this.#effect(access, label, () => {
       const replies = this.scenario.turns[turn];
       const reply = replies?.[Math.min(ask, replies.length) - 1];
       if (reply === undefined) throw new ScriptExhausted(this.scenario.name, turn);

@@ -32,6 +32,8 @@ function describeRow(row: Extract<TimelineEvent, { kind: "effect" }>["row"]): st
       return `turn ${row.turn}, ask ${row.ask}`;
     case "tool":
       return `${row.tool} ${row.callId} ${row.argumentsText}`;
+    case "cancellation":
+      return `job ${row.job}`;
     default:
       return absurd(row, "row");
   }

@@ -7,7 +7,8 @@
  * to the end of the scenario as an application would: an interrupted operation is resumed, what is durable is never said
  * again, and a call that belongs to a moment is made when the moment comes again.
  *
- * Covered: runs with generation, retry, tools, queues and cancellation. For everything else it throws `NotCovered`.
+ * Covered: runs with generation, retry, deferred answers, tools, queues and cancellation. For everything else it throws
+ * `NotCovered`.
  */
 
 import {
@@ -26,9 +27,17 @@ import {
   type ToolBatch,
 } from "../../model/index.ts";
 import { isOverflowMessage, isRetryableMessage } from "../rows/error-text.ts";
+import { deferredAt, handleAt, type NextPoll, pollOf } from "./deferred.ts";
 import { contentOf, type ExpectedQueue, ExpectedQueues } from "./expected-queues.ts";
 import { ANY_ERROR, ExpectedSession, type Outcome } from "./expected-session.ts";
-import { Library, plannedCalls, syntheticResponse, syntheticResult, TurnCount } from "./library.ts";
+import {
+  Library,
+  type LibraryReply,
+  plannedCalls,
+  syntheticResponse,
+  syntheticResult,
+  TurnCount,
+} from "./library.ts";
 import {
   callsOf,
   NotCovered,
@@ -55,6 +64,7 @@ export function continueFrom(scenario: Scenario, atCut: ParsedView, uninterrupte
 type Next =
   | { readonly kind: "checkpoint"; readonly owes: Owed; readonly skipsInbox: boolean }
   | { readonly kind: "generate"; readonly attempt: number; readonly policy: NormalizedRetryPolicy }
+  | NextPoll
   | { readonly kind: "failing"; readonly error: unknown }
   | ({ readonly kind: "end" } & Outcome);
 
@@ -69,6 +79,8 @@ class Continuation {
   readonly #open: OperationState | undefined;
   readonly #demands: string[] = [];
   #isCancelled: boolean;
+  /** Of a `resume()`: one poll, for whoever comes to need it first. */
+  #hasPollPermit: boolean;
 
   constructor(scenario: Scenario, atCut: ParsedView, uninterrupted: ParsedView) {
     this.#scenario = scenario;
@@ -77,10 +89,12 @@ class Continuation {
     this.#open = openOperation(atCut)?.state;
     this.#queues = new ExpectedQueues(scenario.settings, atCut, this.#open);
     this.#isCancelled = this.#open?.control.status === "cancel_requested";
+    this.#hasPollPermit = this.#open !== undefined;
   }
 
   run(): void {
     if (this.#open !== undefined) this.#follow(this.#resume(this.#open));
+    this.#hasPollPermit = false;
     for (const stimulus of this.#undone()) this.#make(stimulus);
   }
 
@@ -150,6 +164,8 @@ class Continuation {
         return this.#checkpoint(next.owes, next.skipsInbox);
       case "generate":
         return this.#generate(next.attempt, next.policy);
+      case "poll":
+        return this.#poll(next);
       case "failing":
         if (this.#isCancelled) return ABORTED;
         if (this.#places("writes", "steer", "followUp")) return OWES_ASSISTANT_AT_ONCE;
@@ -197,8 +213,9 @@ class Continuation {
         return this.#resumeBatch(phase.batch);
       case "failure_drain":
         return { kind: "failing", error: phase.error };
-      case "compaction":
       case "deferred":
+        return this.#resumeDeferred(phase.deferred);
+      case "compaction":
         throw new NotCovered(`the phase ${phase.kind}`);
     }
   }
@@ -262,7 +279,7 @@ class Continuation {
     const count = new TurnCount();
     for (const entry of this.#session.entries) count.take(entry);
     this.#during({ turn: count.turn, ask: count.ask });
-    const reply = this.#library.reply(count.turn, count.ask);
+    const reply = deferredAt(this.#library.reply(count.turn, count.ask), this.#session.nowMs);
     const { stopReason, errorMessage } = reply;
     if (isOverflowMessage(errorMessage)) throw new NotCovered("an overflow");
     this.#session.settle(reply);
@@ -273,11 +290,50 @@ class Continuation {
       this.#session.nowMs += policy.baseDelayMs * 2 ** (attempt - 1);
       return { kind: "generate", attempt: attempt + 1, policy };
     }
+    return this.#answered(reply, count.turn);
+  }
+
+  /** One poll: its answer is settled, and says what follows. Polls never retry. */
+  #poll({ handle, notBeforeMs = 0 }: NextPoll): Next {
+    if (this.#isCancelled) return ABORTED;
+    this.#hasPollPermit = false;
+    this.#session.nowMs = Math.max(this.#session.nowMs, notBeforeMs);
+    const count = new TurnCount();
+    for (const entry of this.#session.entries) count.take(entry);
+    this.#during({ turn: count.turn, ask: count.ask });
+    const reply = deferredAt(this.#library.reply(count.turn, count.ask), this.#session.nowMs, handle);
+    this.#session.settle(reply);
+    if (reply.stopReason === "error") {
+      return { kind: "failing", error: this.#session.failure(reply.errorMessage) };
+    }
+    return this.#answered(reply, count.turn);
+  }
+
+  /** What follows on an answer that is no error. */
+  #answered(reply: LibraryReply, turn: number): Next {
+    const { deferred } = reply.message;
+    if (reply.stopReason === "deferred" && deferred) return pollOf(deferred, this.#hasPollPermit);
     const calls = plannedCalls(reply);
     if (calls.length === 0) {
       return { kind: "checkpoint", owes: completed("assistant"), skipsInbox: false };
     }
-    return leaveBatch(calls.map((call) => this.#call(count.turn, call)));
+    return leaveBatch(calls.map((call) => this.#call(turn, call)));
+  }
+
+  #resumeDeferred(deferred: Extract<RunState["phase"], { kind: "deferred" }>["deferred"]): Next {
+    const handle = handleAt(this.#session.entries, deferred.sourceEntryId);
+    if (deferred.status === "suspended") {
+      // The uninterrupted run had waited when it placed its next entry; here the wait is still to come.
+      this.#session.nowMs = this.#session.entries.at(-1)?.timestamp ?? 0;
+      return pollOf(handle, false);
+    }
+    if (this.#isCancelled) {
+      this.#demand("poll pending, cancelled: synthetic aborted under R");
+      this.#session.settle(syntheticResponse("aborted", deferred.configuration.model));
+      return ABORTED;
+    }
+    this.#demand(`poll ${deferred.poll} pending: polled again at the same number, under fresh ids`);
+    return pollOf(handle, false);
   }
 
   /** A call that has not run in this life: its result is placed. Answers whether it asks for the end of the run. */

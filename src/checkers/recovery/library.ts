@@ -10,7 +10,13 @@ import type { Scenario, ScriptedReply, ScriptedTool, ScriptedUsage } from "../..
 import { canonicalJson, type JsonValue } from "../../foundation/index.ts";
 import { type Usage, zeroUsage } from "../../model/index.ts";
 import type { Pattern } from "../compare-views.ts";
-import { callsOf, type ParsedEntry, type ParsedMessage, type ToolCallSource } from "./parsed-view.ts";
+import {
+  callsOf,
+  type ParsedEntry,
+  type ParsedHandle,
+  type ParsedMessage,
+  type ToolCallSource,
+} from "./parsed-view.ts";
 
 /** An answer of the model: what is stored of it, and what it means. */
 export interface LibraryReply {
@@ -18,6 +24,8 @@ export interface LibraryReply {
   readonly usage: Usage;
   readonly stopReason: string;
   readonly errorMessage: string | undefined;
+  /** With a handle: how long the job takes that it names. */
+  readonly takesMs: number;
 }
 
 /** A result of a tool call. */
@@ -62,9 +70,10 @@ export class Library {
         usage: known.usage ?? zeroUsage(),
         stopReason: known.stopReason ?? "stop",
         errorMessage: errorMessage ?? scripted?.errorMessage,
+        takesMs: scripted?.job?.takesMs ?? 0,
       };
     }
-    return scripted === undefined ? this.#exhausted() : this.#made(scripted);
+    return scripted === undefined ? this.#exhausted() : this.#made(scripted, turn);
   }
 
   /** Whether a call is executed at all: its tool exists, and has what it requires. */
@@ -84,7 +93,10 @@ export class Library {
     return resultOf(tool, call);
   }
 
-  #made({ text, toolCalls, stopReason, errorMessage, usage }: ScriptedReply): LibraryReply {
+  #made(
+    { text, toolCalls, stopReason, errorMessage, usage, job }: ScriptedReply,
+    turn: number,
+  ): LibraryReply {
     const content = [
       ...(text === undefined ? [] : [{ type: "text", text }]),
       ...(toolCalls ?? []).map((call) => ({ type: "toolCall", ...call })),
@@ -97,11 +109,24 @@ export class Library {
         stopReason,
         usage: billed,
         ...(errorMessage === undefined ? {} : { errorMessage }),
+        ...(job === undefined ? {} : { deferred: this.#handle(job, turn) }),
       },
       usage: billed,
       stopReason,
       errorMessage,
+      takesMs: job?.takesMs ?? 0,
     };
+  }
+
+  /** Its time is that of the answer, and stands in there. */
+  #handle({ id }: NonNullable<ScriptedReply["job"]>, turn: number): ParsedHandle {
+    const { api, provider, model } = this.#envelope() as {
+      api?: unknown;
+      provider?: unknown;
+      model?: unknown;
+    };
+    const origin = { api, provider, modelId: model };
+    return { ...origin, id, data: { turn, notBefore: 0 } };
   }
 
   /** The scenario has no answer: an error in the world's own words. */
@@ -117,6 +142,7 @@ export class Library {
       usage: zeroUsage(),
       stopReason: "error",
       errorMessage: undefined,
+      takesMs: 0,
     };
   }
 
@@ -127,14 +153,20 @@ export class Library {
       return { role: "assistant", ...any };
     }
     const { timestamp: _timestamp, ...rest } = this.#template;
-    const { errorMessage: _errorMessage, ...envelope } = rest as typeof rest & { errorMessage?: string };
+    const {
+      errorMessage: _error,
+      deferred: _handle,
+      ...envelope
+    } = rest as typeof rest & {
+      errorMessage?: string;
+    };
     return envelope;
   }
 }
 
 /**
- * Turns and asks, counted over a conversation: an answer that failed leaves the turn where it is, and the next ask of
- * the turn is one more.
+ * Turns and asks, counted over a conversation: an answer that failed or was deferred leaves the turn where it is, and the
+ * next ask of the turn is one more.
  */
 export class TurnCount {
   turn = 0;
@@ -143,7 +175,7 @@ export class TurnCount {
 
   take({ message }: Pick<ParsedEntry, "message">): void {
     if (message?.role !== "assistant") return;
-    if (message.stopReason !== "error" && message.stopReason !== "aborted") {
+    if (!["error", "aborted", "deferred"].includes(message.stopReason ?? "")) {
       this.turn++;
       this.ask = 1;
     } else if (!isSynthetic(message)) this.ask++;
@@ -188,6 +220,7 @@ export function syntheticResponse(
     usage: zeroUsage(),
     stopReason,
     errorMessage: undefined,
+    takesMs: 0,
   };
 }
 

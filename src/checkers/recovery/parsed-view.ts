@@ -32,6 +32,17 @@ export interface ParsedMessage {
   readonly responseId?: string;
   readonly usage?: Usage;
   readonly toolCallId?: string;
+  readonly deferred?: ParsedHandle;
+}
+
+/** The handle of a scripted job; equality is over all of its members. */
+export interface ParsedHandle {
+  readonly id: string;
+  readonly data: {
+    readonly turn: number;
+    /** When the application resumes, as an offset in ms. */
+    readonly notBefore: number;
+  };
 }
 
 export interface ParsedRegister {

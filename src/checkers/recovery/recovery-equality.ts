@@ -10,12 +10,14 @@ import type { Cut } from "../../faults/index.ts";
 import { renameIds, sortedJson } from "../canonical-view.ts";
 import type { RecoveryExpectation, RecoveryQuestion, View } from "../contract.ts";
 import { continueFrom } from "./continuation.ts";
+import { defers } from "./deferred.ts";
 import { type ParsedView, parseView } from "./parsed-view.ts";
 
 /** The view that recovery must reach; see the header. @throws NotCovered */
 export async function expectRecovery(question: RecoveryQuestion): Promise<RecoveryExpectation> {
   const { scenario, cut, uninterrupted } = question;
-  if (leavesNothingPending(cut)) return { canonical: uninterrupted.canonical, demands: [] };
+  if (leavesNothingPending(cut) && !defers(scenario))
+    return { canonical: uninterrupted.canonical, demands: [] };
   const atCut = await question.atCut();
   const before = computed.get(atCut);
   if (before?.scenario === scenario && before.uninterrupted === uninterrupted) return before.expectation;
@@ -46,7 +48,7 @@ function parsedReference(uninterrupted: View): ParsedView {
 
 const references = new WeakMap<View, ParsedView>();
 
-/** Cuts after which no effect is pending and no wait is running, whatever the scenario: nothing can be demanded. */
+/** Cuts after which no effect is pending and no wait is running: nothing can be demanded, unless the scenario defers. */
 export function leavesNothingPending({ boundary, position }: Pick<Cut, "boundary" | "position">): boolean {
   if (boundary.kind !== "commit") return false;
   return (position === "after" ? QUIET_AFTER : QUIET_BEFORE).has(boundary.label);

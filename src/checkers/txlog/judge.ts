@@ -187,6 +187,8 @@ class TxlogJudge implements CheckerRun<RunEnd> {
       this.#learn({ attempt: { ...attempt, requests: attempt.requests + 1 } });
       return;
     }
+    // Nothing is deferred in this system, so there is no job to cancel.
+    if (row.kind === "cancellation") return;
     const { calls } = this.#known;
     const call = calls.get(row.callId);
     if (call === undefined) {

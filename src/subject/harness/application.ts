@@ -3,7 +3,8 @@
  *
  * It is the simplest correct one. After a restart it knows nothing but what is durable: an operation that is suspended
  * is resumed; a message that is in the conversation or in a queue was said and is never said twice; of the calls in
- * order, those before one that is done are done. A call that belongs to a moment of the world is made when the moment
+ * order, those before one that is done are done. A deferred job is resumed when its handle says that it should be done, or
+ * at once if that is past, as often as it takes. A call that belongs to a moment of the world is made when the moment
  * comes, and again when the moment comes again, unless its effect is durable.
  */
 import {
@@ -15,11 +16,12 @@ import {
   type Stimulus,
 } from "../../faults/index.ts";
 import type { Clock } from "../../foundation/index.ts";
-import type { AgentHarness } from "../../harness/index.ts";
-import type { AgentMessage } from "../../model/index.ts";
+import type { AgentHarness, ResumeResult, RunResult, SuspendedOperation } from "../../harness/index.ts";
+import type { AgentMessage, DeferredHandle } from "../../model/index.ts";
 import type { Session } from "../../session/index.ts";
 import type { Storage } from "../../storage/index.ts";
 import type { Drive } from "../contract.ts";
+import { jobDataOf } from "./scripted-models.ts";
 
 /** What the application holds of the session that its harness drives. */
 export interface Attached {
@@ -46,9 +48,9 @@ export class Application {
   }
 
   /** Goes on where the durable state says the scenario stands. */
-  async live(attached: Attached, isSuspended: boolean): Promise<void> {
+  async live(attached: Attached, suspended: SuspendedOperation | undefined): Promise<void> {
     this.#attached = attached;
-    if (isSuspended) await this.#run(attached.harness.resume());
+    if (suspended) await this.#resume(suspended.deferred);
     for (const stimulus of await this.#undone()) await this.#make(stimulus);
     if (this.#failure) throw this.#failure.error;
   }
@@ -116,11 +118,20 @@ export class Application {
     }
   }
 
-  /** Lets a manual harness go through its parked actions until the call is answered. */
-  async #run(call: Promise<{ ok: boolean; error?: unknown }>): Promise<void> {
+  /** Makes a call, and resumes its run as often as it is suspended, until it has ended. */
+  async #run(call: Promise<RunResult | ResumeResult>): Promise<void> {
+    // A manual harness is let through its parked actions until the call is answered.
     if (this.#drive === "manual") await this.#attachedNow().harness.runToCompletion();
     const result = await call;
     if (!result.ok) throw result.error;
+    if (result.value.kind !== "suspended") return;
+    if (result.value.reason !== "deferred") throw new Error("every identity of a scenario is registered");
+    await this.#resume(result.value.deferred);
+  }
+
+  async #resume(deferred: DeferredHandle | undefined): Promise<void> {
+    if (deferred) await this.#clock.sleep(jobDataOf(deferred).notBefore - this.#clock.now());
+    await this.#run(this.#attachedNow().harness.resume());
   }
 
   /** The id under which a text is durable, placed or queued. */

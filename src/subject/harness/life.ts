@@ -4,14 +4,14 @@
  */
 import { InstrumentedStorage, stopsIn } from "../../faults/index.ts";
 import { idsOfIncarnation } from "../../foundation/index.ts";
-import { AgentHarness } from "../../harness/index.ts";
+import { AgentHarness, type SuspendedOperation } from "../../harness/index.ts";
 import type { AgentHarnessTool, Models, Write } from "../../model/index.ts";
 import { Session } from "../../session/index.ts";
 import type { SessionMetadata, Storage } from "../../storage/index.ts";
 import type { Boot, Incarnation } from "../contract.ts";
 import { Application, type Attached } from "./application.ts";
 import type { OpenStore } from "./medium.ts";
-import { SCRIPTED_MODEL, ScriptedModels, settledFailures } from "./scripted-models.ts";
+import { SCRIPTED_MODEL, ScriptedModels, settledAsks } from "./scripted-models.ts";
 import { scriptedTools } from "./scripted-tools.ts";
 
 /**
@@ -64,9 +64,9 @@ class HarnessLife {
     }
     const { world, scenario, drive } = this.#boot;
     const application = new Application(scenario, store.storage, { drive, clock: world.clock });
-    const { attached, isSuspended } = await this.#attach(store, application);
+    const { attached, suspended } = await this.#attach(store, application);
     this.#harness = attached.harness;
-    await application.live(attached, isSuspended);
+    await application.live(attached, suspended);
   }
 
   drop(): void {
@@ -82,7 +82,7 @@ class HarnessLife {
   async #attach(
     store: OpenStore,
     { during }: Application,
-  ): Promise<{ attached: Attached; isSuspended: boolean }> {
+  ): Promise<{ attached: Attached; suspended: SuspendedOperation | undefined }> {
     const { metadata, seams, label } = this.#parts;
     const boot = this.#boot;
     const { scenario, seed, incarnation, world, gate, timeline, mediumStop } = boot;
@@ -106,9 +106,9 @@ class HarnessLife {
     });
     const access = { gate, timeline, during };
     const settled = await store.storage.scanEntries({ type: "message" });
-    const models = new ScriptedModels(world, access, settledFailures(settled));
+    const models = new ScriptedModels(world, access, settledAsks(settled));
     const tools = scriptedTools(scenario, world, access, incarnation);
-    const { retry, toolExecution, steeringMode, followUpMode } = scenario.settings;
+    const { retry, toolExecution, steeringMode, followUpMode, deferred } = scenario.settings;
     const { harness, suspended } = await AgentHarness.create({
       session,
       models: seams.models?.(models, boot) ?? models,
@@ -118,9 +118,10 @@ class HarnessLife {
       ...(toolExecution === undefined ? {} : { toolExecution }),
       ...(steeringMode === undefined ? {} : { steeringMode }),
       ...(followUpMode === undefined ? {} : { followUpMode }),
+      ...(deferred === undefined ? {} : { streamOptions: { deferred: { ...deferred } } }),
       drive: boot.drive,
       clock: { now: () => clock.now(), sleep: (delayMs, signal) => world.sleep(access, delayMs, signal) },
     });
-    return { attached: { harness, session }, isSuspended: suspended.length > 0 };
+    return { attached: { harness, session }, suspended: suspended[0] };
   }
 }

@@ -1,8 +1,9 @@
 /**
  * The scripted world as the registry of models that a harness asks: one provider, one model, answers by turn.
  *
- * The turn of a request is the number of assistant messages in its context; the ask is one more than the failed
- * answers that the turn has settled already, so that an answer that was lost in a crash is given again.
+ * The turn of a request is the number of assistant messages in its context, and that of a poll stands in its handle. The
+ * ask is one more than the failed and deferred answers that the turn has settled already, so that an answer that was
+ * lost in a crash is given again.
  */
 import {
   type Moment,
@@ -16,6 +17,7 @@ import type {
   AssistantMessage,
   AssistantMessageEvent,
   AssistantMessageEventStream,
+  DeferredHandle,
   Entry,
   Model,
   Models,
@@ -43,28 +45,28 @@ export interface LifeAccess extends WorldAccess {
   readonly during?: (moment: Moment) => Promise<void>;
 }
 
-/** Failed answers that are settled in a session, by turn: what the next ask of each turn depends on. */
-export function settledFailures(entries: readonly Entry[]): Map<number, number> {
-  const failures = new Map<number, number>();
+/** Answers that are settled and leave their turn open, by turn: what the next ask of each turn depends on. */
+export function settledAsks(entries: readonly Entry[]): Map<number, number> {
+  const asks = new Map<number, number>();
   let turn = 0;
   for (const entry of entries) {
     if (entry.type !== "message" || entry.message.role !== "assistant") continue;
-    if (entry.message.stopReason !== "error") turn++;
-    else if (!isSynthetic(entry.message)) failures.set(turn, (failures.get(turn) ?? 0) + 1);
+    if (!leavesTurnOpen(entry.message)) turn++;
+    else if (!isSynthetic(entry.message)) asks.set(turn, (asks.get(turn) ?? 0) + 1);
   }
-  return failures;
+  return asks;
 }
 
-/** The registry. `failures` as {@link settledFailures} counted them when the life began; it is kept up to date. */
+/** The registry. `asks` as {@link settledAsks} counted them when the life began; it is kept up to date. */
 export class ScriptedModels implements Models {
   readonly #world: World;
   readonly #access: LifeAccess;
-  readonly #failures: Map<number, number>;
+  readonly #asks: Map<number, number>;
 
-  constructor(world: World, access: LifeAccess, failures: Map<number, number>) {
+  constructor(world: World, access: LifeAccess, asks: Map<number, number>) {
     this.#world = world;
     this.#access = access;
-    this.#failures = failures;
+    this.#asks = asks;
   }
 
   getModel(provider: string, id: string): Model | undefined {
@@ -87,31 +89,48 @@ export class ScriptedModels implements Models {
     return this.#answer(model, context);
   }
 
-  fetchDeferred(): Promise<AssistantMessage> {
-    return Promise.reject(new Error("no scenario scripts a deferred answer"));
+  fetchDeferred(model: Model, handle: DeferredHandle): Promise<AssistantMessage> {
+    const { turn } = jobDataOf(handle);
+    return this.#ask(model, turn, (ask) => this.#world.poll(this.#access, turn, ask), handle);
   }
 
-  cancelDeferred(): Promise<void> {
-    return Promise.reject(new Error("no scenario scripts a deferred answer"));
+  cancelDeferred(_model: Model, { id }: DeferredHandle): Promise<void> {
+    return this.#world.cancelJob(this.#access, id);
   }
 
-  async #answer(model: Model, context: ProviderContext): Promise<AssistantMessage> {
+  #answer(model: Model, context: ProviderContext): Promise<AssistantMessage> {
     const turn = context.messages.filter((message) => message.role === "assistant").length;
-    const ask = (this.#failures.get(turn) ?? 0) + 1;
+    return this.#ask(model, turn, (ask) => this.#world.request(this.#access, turn, ask));
+  }
+
+  async #ask(
+    model: Model,
+    turn: number,
+    send: (ask: number) => Promise<ScriptedReply>,
+    polled?: DeferredHandle,
+  ): Promise<AssistantMessage> {
+    const ask = (this.#asks.get(turn) ?? 0) + 1;
+    const nowMs = () => this.#world.clock.now();
     try {
-      const reply = await this.#world.request(this.#access, turn, ask);
+      const reply = await send(ask);
       await this.#access.during?.({ turn, ask });
-      if (reply.stopReason === "error") this.#failures.set(turn, ask);
-      return assistantMessage(model, reply, this.#world.clock.now());
+      if (leavesTurnOpen(reply)) this.#asks.set(turn, ask);
+      const message = assistantMessage(model, reply, nowMs());
+      if (reply.job === undefined) return message;
+      // A job that is still pending is named by the very handle that was polled.
+      const isPolled = reply.job.id === polled?.id;
+      return { ...message, deferred: isPolled ? polled : handleOf(model, reply.job, turn, nowMs()) };
     } catch (error) {
       if (!(error instanceof ScriptExhausted)) throw error;
-      return assistantMessage(
-        model,
-        { stopReason: "error", errorMessage: error.message, usage: { input: 0, output: 0 } },
-        this.#world.clock.now(),
-      );
+      const usage = { input: 0, output: 0 };
+      return assistantMessage(model, { stopReason: "error", errorMessage: error.message, usage }, nowMs());
     }
   }
+}
+
+/** A failed answer is asked for again, a deferred one polled: the turn stays where it is. */
+function leavesTurnOpen({ stopReason }: { readonly stopReason: string }): boolean {
+  return stopReason === "error" || stopReason === "deferred";
 }
 
 /** Tokens of the script as a usage: a millionth of a dollar a token. */
@@ -148,6 +167,20 @@ function assistantMessage(model: Model, reply: ScriptedReply, timestamp: number)
     ...(reply.errorMessage === undefined ? {} : { errorMessage: reply.errorMessage }),
     timestamp,
   };
+}
+
+function handleOf(
+  { api, provider, id: modelId }: Model,
+  { id, takesMs }: NonNullable<ScriptedReply["job"]>,
+  turn: number,
+  nowMs: number,
+): DeferredHandle {
+  return { provider, modelId, api, id, data: { turn, notBefore: nowMs + takesMs } };
+}
+
+/** What a scripted handle says beside its id: the turn that the job answers, and when it should be done (Unix ms). */
+export function jobDataOf({ data }: DeferredHandle): { readonly turn: number; readonly notBefore: number } {
+  return data as { turn: number; notBefore: number };
 }
 
 /** Marks what the scripted provider really answered; a synthetic settlement has no response id. */

@@ -84,6 +84,7 @@ function replyOf(reply: ScriptedReply): ModelReply {
     const error = { code: "scripted_error", message: reply.errorMessage ?? "scripted error" };
     return { type: "failed", error, ...usageOf(reply.usage) };
   }
+  if (reply.stopReason === "deferred") throw new Error("scenarios with a deferred answer are skipped here");
   const toolCalls = (reply.toolCalls ?? []).map((call) => ({
     id: call.id,
     name: call.name,

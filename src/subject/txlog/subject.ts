@@ -43,13 +43,16 @@ export function txlogSubject(options: { readonly id?: string; readonly seams?: T
   };
 }
 
-function reasonToSkip({ tools, stimuli, meanwhile }: Scenario): string | undefined {
+function reasonToSkip({ tools, turns, stimuli, meanwhile }: Scenario): string | undefined {
   if (tools.some(({ does }) => does.kind === "answers" && does.terminate === true)) {
     return "a tool cannot end a run in this system";
   }
   if (tools.some(({ preparesByLife }) => preparesByLife)) return "this system does not prepare arguments";
   if (tools.some(({ replayAfterRestart }) => replayAfterRestart)) {
     return "the scripted world declares the tools of this system once";
+  }
+  if (turns.flat().some(({ stopReason }) => stopReason === "deferred")) {
+    return "an answer cannot be deferred in this system";
   }
   if (meanwhile !== undefined || stimuli.some(({ call }) => call !== "prompt")) {
     return "an application can only prompt this system";

@@ -1,0 +1,30 @@
+import type { Scenario } from "../src/faults/index.ts";
+
+/** A day in virtual time: two polls find the job pending, and each of their answers is durable and the next source. */
+export default {
+  name: "deferred-pending-twice",
+  title: "a job of up to 24 h is pending at two polls, eight hours apart, and ready at the third",
+  settings: { retry: { enabled: true, maxRetries: 3, baseDelayMs: 1000 }, deferred: { window: "24h" } },
+  tools: [],
+  turns: [
+    [
+      {
+        stopReason: "deferred",
+        job: { id: "batch", takesMs: 28_800_000 },
+        usage: { input: 90, output: 0 },
+      },
+      {
+        stopReason: "deferred",
+        job: { id: "batch", takesMs: 28_800_000 },
+        usage: { input: 0, output: 0 },
+      },
+      {
+        stopReason: "deferred",
+        job: { id: "batch", takesMs: 28_800_000 },
+        usage: { input: 1, output: 0 },
+      },
+      { text: "All of it is summarized.", stopReason: "stop", usage: { input: 0, output: 31 } },
+    ],
+  ],
+  stimuli: [{ call: "prompt", text: "Summarize everything by tomorrow." }],
+} as const satisfies Scenario;
