@@ -135,6 +135,10 @@ const wrong: Record<string, readonly [string, () => History]> = {
     "tool call after a cancellation",
     () => planned().toolIntent(0, "safe").abort().execute("call_1", "read"),
   ],
+  "a deferred job given up while nobody cancelled": [
+    "job given up without a cancellation",
+    () => pending().effect({ kind: "cancellation", job: "job" }),
+  ],
 };
 
 const right: Record<string, () => History> = {
@@ -158,6 +162,8 @@ const right: Record<string, () => History> = {
     const history = pending({ maxAttempts: 3 }).request(0).crash().retryUnknown().intent().request(0);
     return history.crash().retryUnknown().intent().request(0).settleFinish();
   },
+  "a deferred job given up after a durable cancellation": () =>
+    pending().abort().effect({ kind: "cancellation", job: "job" }),
   "an intent without its effect": () =>
     pending({ maxAttempts: 2 }).crash().retryUnknown().intent().request(0),
 };

@@ -177,19 +177,6 @@ describe("an accepted run", () => {
     expect(await harness.resume()).toMatchObject({ ok: true, value: { kind: "completed" } });
   });
 
-  it("suspends at a deferred response and keeps its handle; polling comes later and says so", async () => {
-    const handle = { provider: "acme", modelId: "large", api: "acme-messages", id: "job" };
-    const world = new World({ stopReason: "deferred", deferred: handle });
-    const { harness } = await world.boot();
-    expect(await harness.prompt("go")).toMatchObject({
-      ok: true,
-      value: { kind: "suspended", reason: "deferred", deferred: handle },
-    });
-    expect(await harness.resume()).toMatchObject({ ok: false, error: { _tag: "NotImplemented" } });
-    const next = await world.boot();
-    expect(next.suspended).toMatchObject([{ reason: "deferred", deferred: handle }]);
-  });
-
   it("fails on an overflow when compaction is switched off", async () => {
     const world = new World({ ...text("half"), stopReason: "length" });
     const compaction = { enabled: false, reserveTokens: 0, keepRecentTokens: 0 };

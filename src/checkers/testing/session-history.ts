@@ -3,7 +3,13 @@
  * `history.ts` adds the rows of runs.
  */
 import type { TimelineEvent, WorldRow } from "../../faults/index.ts";
-import { BoundaryCounter, REQUEST_LABEL, TIMER_LABEL, TOOL_LABEL } from "../../faults/index.ts";
+import {
+  BoundaryCounter,
+  CANCELLATION_LABEL,
+  REQUEST_LABEL,
+  TIMER_LABEL,
+  TOOL_LABEL,
+} from "../../faults/index.ts";
 import {
   createIdGenerator,
   seededRandom,
@@ -33,6 +39,8 @@ export interface HistoryOptions {
   readonly maxAttempts?: number;
   readonly toolExecution?: "sequential" | "parallel";
 }
+
+const LABELS = { request: REQUEST_LABEL, tool: TOOL_LABEL, cancellation: CANCELLATION_LABEL } as const;
 
 /** See the module header. */
 export class SessionHistory {
@@ -91,7 +99,7 @@ export class SessionHistory {
 
   effect(row: WorldRow): this {
     this.rows.push(row);
-    const boundary = this.#counter.next("effect", row.kind === "request" ? REQUEST_LABEL : TOOL_LABEL);
+    const boundary = this.#counter.next("effect", LABELS[row.kind]);
     this.#push({ kind: "effect", boundary, row });
     return this;
   }
