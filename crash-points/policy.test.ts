@@ -63,6 +63,25 @@ const DIFFERS: Readonly<Record<string, readonly string[]>> = {
   ],
   // Its tool may be repeated and its requests may be tried again: nothing differs, anywhere.
   "large-result": [],
+  // A poll has no cap; the request has, and no retry is allowed.
+  "deferred-ready": unknown("generation.intent#1", "provider.request#1", "generation.settle.deferred#1"),
+  // Only times differ. Until the job is stored, the `resume()` that brings it has a permit left and polls at once.
+  "deferred-pending-twice": [
+    ...["acceptance.prompt#1:after", "generation.ready#1:before", "generation.ready#1:after"],
+    "generation.intent#1:before",
+    ...unknown("generation.intent#1", "provider.request#1", "generation.settle.deferred#1"),
+  ],
+  // The second call must never run twice.
+  "deferred-tools": unknown("tool.intent#2", "tool.execute#2", "tool.settle.last#1"),
+  "deferred-truncated": unknown("tool.intent#1", "tool.execute#1", "tool.settle.last#1"),
+  // Whatever is unknown is asked again, and answered as before.
+  "deferred-mismatch": [],
+  "deferred-error": [],
+  // As in `tool-error`: the lost answer was an error, and its deadline passes while the process is down.
+  "deferred-after-tools": [
+    ...unknown("generation.intent#2", "provider.request#2", "generation.settle.retry#1"),
+    ...["generation.settle.retry#1:after", "timer.sleep#1:before"],
+  ],
   // The call must never run twice. Nobody says again what was said while it ran, unless it is durable: the moment is over.
   "steer-while-tool-runs": [
     ...unknown("tool.intent#1", "tool.execute#1", "tool.settle.last#1"),

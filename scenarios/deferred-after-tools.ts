@@ -18,10 +18,10 @@ export default {
       { stopReason: "error", errorMessage: "overloaded", usage: { input: 5, output: 0 } },
       {
         stopReason: "deferred",
-        job: { id: "job-1", takesMs: 600_000 },
+        job: { id: "job-1", takesMs: 0 },
         usage: { input: 100, output: 0 },
       },
-      { stopReason: "deferred", job: { id: "job-1", takesMs: 600_000 }, usage: { input: 0, output: 0 } },
+      { stopReason: "deferred", job: { id: "job-1", takesMs: 0 }, usage: { input: 0, output: 0 } },
       { text: "There are two.", stopReason: "stop", usage: { input: 0, output: 7 } },
     ],
     [{ text: "You are welcome.", stopReason: "stop", usage: { input: 140, output: 5 } }],

@@ -8,7 +8,7 @@ export default {
   tools: [],
   turns: [
     [
-      { stopReason: "deferred", job: { id: "job-1", takesMs: 60_000 }, usage: { input: 40, output: 0 } },
+      { stopReason: "deferred", job: { id: "job-1", takesMs: 0 }, usage: { input: 40, output: 0 } },
       { stopReason: "error", errorMessage: "overloaded", usage: { input: 3, output: 0 } },
     ],
   ],

@@ -8,8 +8,8 @@ export default {
   tools: [],
   turns: [
     [
-      { stopReason: "deferred", job: { id: "job-1", takesMs: 60_000 }, usage: { input: 40, output: 0 } },
-      { stopReason: "deferred", job: { id: "job-2", takesMs: 60_000 }, usage: { input: 2, output: 0 } },
+      { stopReason: "deferred", job: { id: "job-1", takesMs: 0 }, usage: { input: 40, output: 0 } },
+      { stopReason: "deferred", job: { id: "job-2", takesMs: 0 }, usage: { input: 2, output: 0 } },
     ],
   ],
   stimuli: [{ call: "prompt", text: "Take your time." }],

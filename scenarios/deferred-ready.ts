@@ -9,7 +9,7 @@ export default {
   tools: [],
   turns: [
     [
-      { stopReason: "deferred", job: { id: "job-1", takesMs: 60_000 }, usage: { input: 40, output: 0 } },
+      { stopReason: "deferred", job: { id: "job-1", takesMs: 0 }, usage: { input: 40, output: 0 } },
       { text: "It took a while: yes.", stopReason: "stop", usage: { input: 0, output: 8 } },
     ],
   ],

@@ -4,14 +4,18 @@ import type { Scenario } from "../src/faults/index.ts";
 export default {
   name: "deferred-tools",
   title: "a poll brings two tool calls, one that must never run twice; the next answer comes at once",
-  settings: { retry: { enabled: true, maxRetries: 3, baseDelayMs: 1000 }, deferred: { window: "1h" } },
+  settings: {
+    toolExecution: "sequential",
+    retry: { enabled: true, maxRetries: 3, baseDelayMs: 1000 },
+    deferred: { window: "1h" },
+  },
   tools: [
     { name: "read_file", replay: "safe", does: { kind: "answers", text: "read {arguments}" } },
     { name: "delete_file", replay: "never", does: { kind: "answers", text: "deleted {arguments}" } },
   ],
   turns: [
     [
-      { stopReason: "deferred", job: { id: "job-1", takesMs: 600_000 }, usage: { input: 70, output: 0 } },
+      { stopReason: "deferred", job: { id: "job-1", takesMs: 0 }, usage: { input: 70, output: 0 } },
       {
         toolCalls: [
           { id: "call-1", name: "read_file", arguments: { path: "old.sql" } },

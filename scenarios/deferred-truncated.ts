@@ -8,7 +8,7 @@ export default {
   tools: [{ name: "write_file", replay: "never", does: { kind: "answers", text: "wrote {arguments}" } }],
   turns: [
     [
-      { stopReason: "deferred", job: { id: "job-1", takesMs: 600_000 }, usage: { input: 50, output: 0 } },
+      { stopReason: "deferred", job: { id: "job-1", takesMs: 0 }, usage: { input: 50, output: 0 } },
       {
         toolCalls: [{ id: "call-1", name: "write_file", arguments: { path: "a" } }],
         stopReason: "length",

@@ -26,7 +26,6 @@ export const SCENARIOS: readonly Scenario[] = [
   terminatingTool,
   redeployedTools,
   largeResult,
-  steerWhileToolRuns,
   deferredReady,
   deferredPendingTwice,
   deferredTools,
@@ -34,6 +33,7 @@ export const SCENARIOS: readonly Scenario[] = [
   deferredMismatch,
   deferredError,
   deferredAfterTools,
+  steerWhileToolRuns,
 ];
 
 /** The scenario of a name, or undefined. */
