@@ -25,6 +25,7 @@ const LAYERS = [
   "txlog",
   "faults",
   "checkers",
+  "inspect",
   "subject",
   "subprocess",
   "explore",

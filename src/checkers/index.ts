@@ -13,6 +13,7 @@ export type {
   ViewReading,
 } from "./contract.ts";
 export { type HarnessCommit, harnessCommitOf } from "./harness-commit.ts";
+export { type BrokenInvariant, brokenInvariants } from "./invariants/standing.ts";
 export { HARNESS_CHECKS, type HarnessJudgeContext, startHarnessJudge } from "./judge.ts";
 export { NotCovered } from "./recovery/parsed-view.ts";
 export { expectRecovery } from "./recovery/recovery-equality.ts";

@@ -28,9 +28,7 @@ export type UsageCode =
   | "UNKNOWN_BOUNDARY"
   | "INVALID_RUN_ID"
   | "INVALID_NUMBER"
-  | "UNWRITABLE_OUTPUT"
-  | "UNREADABLE_FILE"
-  | "UNKNOWN_FORMAT";
+  | "UNWRITABLE_OUTPUT";
 
 /** The exit code of a result. */
 export function exitCodeOf(result: Decisive): ExitCode {

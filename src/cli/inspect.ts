@@ -1,62 +1,39 @@
 /**
- * `crashproof inspect FILE`: what a session file is and holds. Reads the bytes once, writes nothing.
- *
- * Exit code 1 says that the file is damaged: it was read, and is refused.
+ * `crashproof inspect FILE|DIR`: what a session file is, holds, and what recovery would do next. Writes nothing.
  */
-import { readFileSync, statSync } from "node:fs";
 import type { Command } from "commander";
-import { txlogReport } from "../report/index.ts";
-import { inspectTxlog } from "../txlog/index.ts";
-import { EXIT, type ExitCode, UsageError } from "./exit.ts";
+import { RealClock } from "../foundation/index.ts";
+import { INSPECT_SCHEMA, inspectionText, inspectPath, type Verdict } from "../inspect/index.ts";
+import { EXIT, type ExitCode } from "./exit.ts";
 import type { Streams } from "./streams.ts";
 
-/** The schema of the JSON output. */
-const INSPECT_SCHEMA = "crashproof-inspect/1";
+/** What a verdict ends with: 1 says that a file was read and is refused, or breaks a rule. */
+const EXIT_OF: Readonly<Record<Verdict, ExitCode>> = {
+  whole: EXIT.survived,
+  damaged: EXIT.violated,
+  inconclusive: EXIT.inconclusive,
+  unreadable: EXIT.usage,
+  not_a_session: EXIT.usage,
+};
 
 export function inspect(program: Command, streams: Streams, end: (code: ExitCode) => void): void {
   program
     .command("inspect")
-    .argument("<file>", "a transactional session file")
-    .option("--json", `print JSON (${INSPECT_SCHEMA}); the finding is under the key "txlog"`)
-    .description("what a session file is, holds, and where recovery stands; never writes")
-    .action((file: string, { json }: { json?: boolean }) => {
-      const bytes = bytesOf(file);
-      const txlog = inspectTxlog(bytes);
-      const output = { schema: INSPECT_SCHEMA, file, byteCount: bytes.length, txlog };
-      streams.out(
-        json === true ? `${JSON.stringify(output, null, 2)}\n` : txlogReport(file, bytes.length, txlog),
-      );
-      end(txlog.ok ? EXIT.survived : EXIT.violated);
+    .argument("<path>", "a session file of any format, or a folder, which is searched through")
+    .option("--json", `print the finding as JSON (${INSPECT_SCHEMA})`)
+    .description("what a session file is, holds, and what recovery would do next; never writes")
+    .addHelpText(
+      "after",
+      `
+Reads JSONL sessions of format 4 and of the older formats 3, 2 and 1, SQLite sessions, and transactional sessions; names
+what writers left beside them. Works beside a live writer and on media that cannot be written; leaves no trace.
+
+Exit codes: 0 whole (a torn tail is no damage) · 1 damaged, or breaks a rule · 2 no session, or cannot be read here ·
+3 did not hold still, or was not looked at to its end. A folder ends with the worst of what is below it.`,
+    )
+    .action(async (path: string, { json }: { json?: boolean }) => {
+      const inspection = await inspectPath(path, { nowMs: new RealClock().now() });
+      streams.out(json === true ? `${JSON.stringify(inspection, null, 2)}\n` : inspectionText(inspection));
+      end(EXIT_OF[inspection.verdict]);
     });
-}
-
-function bytesOf(file: string): Uint8Array {
-  let bytes: Buffer;
-  try {
-    // A device may have no end. A pipe has one, and is how a shell hands in the output of another program.
-    if (statSync(file).isCharacterDevice()) throw new Error("a device is no session file");
-    bytes = readFileSync(file);
-  } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    throw new UsageError("UNREADABLE_FILE", `cannot read ${file}: ${reason}`);
-  }
-  const format = otherFormatOf(bytes);
-  if (format !== undefined) {
-    throw new UsageError(
-      "UNKNOWN_FORMAT",
-      `${file} is ${format}; inspect reads transactional session files, whose first line is {"kind":"header","version":2,…}`,
-    );
-  }
-  return bytes;
-}
-
-/** What else the file plainly is, so that it is not called a damaged file of a kind that it never was. */
-function otherFormatOf(bytes: Buffer): string | undefined {
-  if (bytes.subarray(0, 16).toString("latin1") === "SQLite format 3\u0000") return "a SQLite database";
-  if (/^\s*\{"v":4,"kind":"header"/.test(bytes.subarray(0, 64).toString("latin1")))
-    return "a JSONL session of format 4";
-  // Older headers of both kinds begin alike; only this version belongs to one of them alone.
-  if (/^\s*\{"type":"session","version":3\b/.test(bytes.subarray(0, 64).toString("latin1")))
-    return "a JSONL session of format 3";
-  return undefined;
 }

@@ -18,8 +18,6 @@ let folder: string;
 beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), "crashproof-usage-"));
   writeFileSync(join(folder, "file"), "");
-  writeFileSync(join(folder, "legacy.jsonl"), '{"type":"session","version":3,"id":"s"}\n');
-  writeFileSync(join(folder, "session.jsonl"), '{"v":4,"kind":"header"}\n');
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
@@ -55,10 +53,6 @@ const wrong: readonly (readonly [line: string, code: UsageCode, says: string])[]
   ["crash-points two-tools --json %/none/r.json", "UNWRITABLE_OUTPUT", "ENOENT"],
   ["crash-points two-tools --json %/file/r.json", "UNWRITABLE_OUTPUT", "ENOTDIR"],
   ["run --json %/none/r.json", "UNWRITABLE_OUTPUT", "ENOENT"],
-  ["inspect %/none", "UNREADABLE_FILE", "ENOENT"],
-  ["inspect %/session.jsonl", "UNKNOWN_FORMAT", "JSONL session of format 4"],
-  ["inspect %/legacy.jsonl", "UNKNOWN_FORMAT", "JSONL session of format 3"],
-  ["inspect /dev/zero", "UNREADABLE_FILE", "a device is no session file"],
 ];
 
 describe("the output of --json", () => {

@@ -2,4 +2,3 @@
 export { jsonReport } from "./json.ts";
 export { terminalReport } from "./terminal.ts";
 export { timelineReport } from "./timeline.ts";
-export { txlogReport } from "./txlog.ts";

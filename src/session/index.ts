@@ -56,6 +56,7 @@ export {
   type SyncFailure,
   type SyncReport,
 } from "./search/contract.ts";
+export { SEARCH_APPLICATION_ID } from "./search/index-database.ts";
 export { createSqliteSearchService, type SearchServiceOptions } from "./search/service.ts";
 export { Session, type SessionCodecOptions, type SessionOptions } from "./session.ts";
 export { type BranchQuery, type EntryQuery, LaneView, type SessionTree } from "./tree.ts";

@@ -62,5 +62,14 @@ export {
   LeaseHeld,
   type LeaseHolder,
 } from "./sqlite/lease.ts";
+export { type SqliteMoment, SqliteMovedOn, sqliteMoment } from "./sqlite/moment.ts";
 export type { SqliteOptions } from "./sqlite/options.ts";
 export { SqliteStorage } from "./sqlite/storage.ts";
+export {
+  type Asked,
+  type ReadableRows,
+  SQLITE_APPLICATION_ID,
+  type SqliteSurvey,
+  surveySqlite,
+} from "./sqlite/survey.ts";
+export type { WalExtent } from "./sqlite/wal.ts";

@@ -12,6 +12,7 @@ export { Decider, type Decision, type Effect, type ProcessDeclaration } from "./
 export { type Accepted, type DriverParts, type Rest, SessionDriver } from "./driver/driver.ts";
 export type * from "./fact-types.ts";
 export { sourceDigest } from "./facts/operation-started.ts";
+export { byteOffsetOfLine } from "./framing.ts";
 export type { SessionHeader } from "./header.ts";
 export { type Inspection, inspectTxlog } from "./inspect.ts";
 export type {

@@ -16,6 +16,6 @@ export interface Invariant {
   readonly unreadable?: (writes: readonly Write[], breaks: Breaks) => void;
   /** The model does not hold the commit yet. */
   readonly before?: (commit: ObservedCommit, model: StoreModel, breaks: Breaks) => void;
-  /** The model holds the commit. */
-  readonly after?: (commit: ObservedCommit, model: StoreModel, breaks: Breaks) => void;
+  /** The model holds the commit. What a commit leaves behind is told from what it wrote, and from nothing else of it. */
+  readonly after?: (commit: Pick<ObservedCommit, "writes">, model: StoreModel, breaks: Breaks) => void;
 }

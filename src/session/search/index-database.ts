@@ -222,15 +222,15 @@ function refuseForeign(path: string, connection: SqliteConnection): void {
   // Tables and mark are made in one transaction, so the mark is asked for last: asked first, it could be missing still
   // while the tables that another process makes at this moment are seen already.
   if (isEmpty) return;
-  if (connection.pragma("application_id") === APPLICATION_ID) {
+  if (connection.pragma("application_id") === SEARCH_APPLICATION_ID) {
     if ((connection.pragma("user_version") as number) <= LAYOUT_VERSION) return;
     throw new SearchIndexFault(path, "a newer program made this index; use another path beside it");
   }
   throw new SearchIndexFault(path, "the file is a database of something else; nothing was changed");
 }
 
-/** "crpx" in ASCII. */
-const APPLICATION_ID = 0x63727078;
+/** "crpx" in ASCII: what an index says of itself in `application_id`. */
+export const SEARCH_APPLICATION_ID = 0x63727078;
 /** Raised with every change below; an index of another layout is made again. */
 const LAYOUT_VERSION = 1;
 
@@ -257,7 +257,7 @@ CREATE TRIGGER documents_removed AFTER DELETE ON documents BEGIN
   INSERT INTO documents_fts(documents_fts, rowid, text) VALUES ('delete', old.doc, old.text);
 END;
 
-PRAGMA application_id = ${APPLICATION_ID};
+PRAGMA application_id = ${SEARCH_APPLICATION_ID};
 PRAGMA user_version = ${LAYOUT_VERSION};
 `;
 

@@ -1,0 +1,126 @@
+/** Copies of one moment: what they hold, what they say of the WAL, and when they are made again. */
+import { copyFileSync, readFileSync, writeFileSync } from "node:fs";
+import { describe, expect, it } from "vitest";
+import { branchIndexFaults } from "./branch-index-check.ts";
+import { Connection } from "./connection.ts";
+import { sqliteMoment } from "./moment.ts";
+import { SqliteStorage } from "./storage.ts";
+import { surveySqlite } from "./survey.ts";
+import { entryWrite, factWrite, sampleMetadata, sampleOptions, withFile } from "./test-support.ts";
+import { walExtent } from "./wal.ts";
+
+/** A session whose writer was killed after some commits: copies of its files. */
+async function killed(path: string, to: string): Promise<void> {
+  const storage = await SqliteStorage.create({ kind: "file", path }, sampleMetadata, sampleOptions());
+  for (let at = 0; at < 5; at++) {
+    await storage.commit({ writes: [entryWrite(`e_${at}`, at === 0 ? null : `e_${at - 1}`)] });
+  }
+  for (const suffix of ["", "-wal"]) copyFileSync(path + suffix, to + suffix);
+  await storage.close();
+}
+
+describe("a moment of a session database", () => {
+  it("holds what the file and its WAL hold together, and changes neither", () =>
+    withFile(async (path, folder) => {
+      const copy = `${folder}/copy.db`;
+      await killed(path, copy);
+      const before = [readFileSync(copy), readFileSync(`${copy}-wal`)];
+      const { image, wal, hasJournal } = sqliteMoment(copy);
+      const { dump, integrityFaults, branchIndexFaults: faults } = surveySqlite(image);
+      expect(dump.ok && dump.value.entries.map(({ id }) => id)).toEqual(["e_0", "e_1", "e_2", "e_3", "e_4"]);
+      expect([integrityFaults, faults, hasJournal]).toEqual([[], { ok: true, value: [] }, false]);
+      expect(wal?.committedBytes).toBe(wal?.byteLength);
+      expect([readFileSync(copy), readFileSync(`${copy}-wal`)]).toEqual(before);
+    }));
+
+  it("ends at the last whole transaction of a WAL that is cut off anywhere", () =>
+    withFile(async (path, folder) => {
+      const copy = `${folder}/copy.db`;
+      await killed(path, copy);
+      const wal = readFileSync(`${copy}-wal`);
+      const counts = new Set<number>();
+      for (let length = wal.length; length >= 0; length -= 1_500) {
+        const cut = wal.subarray(0, length);
+        writeFileSync(`${copy}-wal`, cut);
+        const moment = sqliteMoment(copy);
+        const { committedBytes, damagedAt } = walExtent(cut);
+        expect(committedBytes).toBeLessThanOrEqual(length);
+        expect(damagedAt).toBeUndefined();
+        // What SQLite makes of the cut log is what it makes of the part that is said to count.
+        writeFileSync(`${copy}-wal`, cut.subarray(0, committedBytes));
+        expect(entryCountOf(sqliteMoment(copy).image)).toBe(entryCountOf(moment.image));
+        counts.add(entryCountOf(moment.image));
+      }
+      expect(counts.size).toBeGreaterThan(3);
+    }));
+
+  it("says where a WAL is damaged in front of commits, which SQLite drops without a word", () =>
+    withFile(async (path, folder) => {
+      const copy = `${folder}/copy.db`;
+      await killed(path, copy);
+      const wal = readFileSync(`${copy}-wal`);
+      const frameBytes = 24 + wal.readUInt32BE(8);
+      const at = 32 + 2 * frameBytes;
+      wal[at + 50] = (wal[at + 50] ?? 0) ^ 1;
+      expect(walExtent(wal).damagedAt).toBe(at);
+      writeFileSync(`${copy}-wal`, wal);
+      const whole = sqliteMoment(copy);
+      expect(whole.wal?.damagedAt).toBe(at);
+      expect(entryCountOf(whole.image)).toBeLessThan(5);
+    }));
+});
+
+describe("a check of the branch index", () => {
+  const damages = [
+    ["a row is missing", "DELETE FROM branch_entries WHERE entry_id = 'b'"],
+    ["a row has another seq", "UPDATE branch_entries SET entry_seq = 90 WHERE entry_id = 'b'"],
+    ["a row has another type", "UPDATE branch_entries SET entry_type = 'custom' WHERE entry_id = 'b'"],
+    ["a row names no entry", "UPDATE branch_entries SET entry_id = 'x' WHERE entry_id = 'b'"],
+    ["a segment is missing", "DELETE FROM branch_meta WHERE base_branch_id IS NULL"],
+    [
+      "a base is another entry",
+      "UPDATE branch_meta SET base_seq = base_seq - 1 WHERE base_branch_id IS NOT NULL",
+    ],
+    ["a tip is another entry", "UPDATE branch_meta SET tip_seq = 90"],
+    ["everything is gone", "DELETE FROM branch_entries; DELETE FROM branch_meta"],
+  ] as const;
+
+  it.each(damages)("finds that %s, and a rebuild heals it", (_name, sql) =>
+    withFile(async (path) => {
+      const options = sampleOptions();
+      const made = await SqliteStorage.create({ kind: "file", path }, sampleMetadata, options);
+      // A second branch below a compaction, which stands on the first segment.
+      await made.commit({
+        writes: [entryWrite("a", null), entryWrite("b", "a"), entryWrite("c", "b", "compaction")],
+      });
+      await made.commit({ writes: [entryWrite("d", "c"), entryWrite("e", "c"), entryWrite("f", "a")] });
+      await made.close();
+      const edit = new Connection({ kind: "file", path });
+      expect(branchIndexFaults(edit)).toEqual([]);
+      edit.execute(sql);
+      expect(branchIndexFaults(edit).length).toBeGreaterThan(0);
+      edit.close();
+      const storage = await SqliteStorage.open({ kind: "file", path }, options);
+      await storage.rebuildBranchIndex();
+      const paths = async () => {
+        const found: string[] = [];
+        for (const start of ["d", "e", "f"]) {
+          found.push((await storage.scanBranchStructure({ start })).map(({ id }) => id).join(""));
+        }
+        return found;
+      };
+      expect(await paths()).toEqual(["dcba", "ecba", "fa"]);
+      // Appends go on over the rebuilt index as over one that was never damaged.
+      await storage.commit({ writes: [entryWrite("g", "e"), entryWrite("h", "b"), factWrite("x", 1)] });
+      await storage.close();
+      const look = new Connection({ kind: "file", path }, { readonly: true });
+      expect(branchIndexFaults(look)).toEqual([]);
+      look.close();
+    }),
+  );
+});
+
+function entryCountOf(image: Uint8Array): number {
+  const { dump } = surveySqlite(image);
+  return dump.ok ? dump.value.entries.length : -1;
+}
