@@ -146,6 +146,12 @@ function generation(
   ]);
 }
 
+/** Why a compaction is made; nothing for a summary of a branch. */
+function reasonOf(state: OperationState): Pick<SummaryContext, "reason"> {
+  if (state.kind === "compaction") return { reason: "manual" };
+  return state.kind === "run" && state.phase.kind === "compaction" ? { reason: state.phase.reason } : {};
+}
+
 function generate(history: History): History {
   const kind = opened(history).kind === "navigation" ? "branch_summary" : "compaction";
   const context: SummaryContext = {
@@ -155,6 +161,7 @@ function generate(history: History): History {
     configuration: CONFIGURATION,
     streamOptions: {},
     retryPolicy: { maxAttempts: 2, baseDelayMs: 1000 },
+    ...reasonOf(opened(history)),
   };
   return generation(history, "structural.generate", { status: "ready", context, nextAttempt: 1 });
 }
