@@ -26,6 +26,7 @@ import {
   nextAction,
   type PlannerInputs,
   referencesOf,
+  structuralOf,
   type ToolDeclaration,
   toolCallsOf,
 } from "../operation/index.ts";
@@ -211,7 +212,10 @@ function operationOf(
   if (!isValid) return found;
   const response = batchResponse(state, registers.entries);
   const sources = response === undefined ? [] : toolCallsOf(response);
-  const action = nextAction(state, plannerInputs(state, response, look.nowMs));
+  const action = nextAction(state, {
+    ...plannerInputs(state, response, look.nowMs),
+    structural: structuralInputs(operationId, state, registers),
+  });
   const nameOf = (sourceIndex: number) => {
     const name = sources[sourceIndex]?.name;
     return `call ${sourceIndex}${name === undefined ? "" : ` (${printable(name)})`}`;
@@ -246,6 +250,17 @@ function plannerInputs(
     hasModel: () => true,
     batchAssistant: response,
   };
+}
+
+function structuralInputs(
+  operationId: string,
+  state: OperationState,
+  registers: DumpedRegisters,
+): PlannerInputs["structural"] {
+  const structural = structuralOf(state);
+  if (structural === undefined) return undefined;
+  const preparation = registers.value("op.preparation", `${operationId}:${structural.taskId}`);
+  return preparation === undefined ? undefined : { preparation };
 }
 
 function batchResponse(

@@ -132,6 +132,8 @@ function summary(found: SummaryGeneration): string {
 /** What a drive does, said as a forecast. `toolName` answers for a call by its place in the response. */
 export function actionInWords(action: Action, toolName: (sourceIndex: number) => string): string {
   switch (action.kind) {
+    case "consume_inbox":
+      return `place ${counted(action.ids.length, "queued item")} (${action.queue}) in the tree`;
     case "start_generation":
       return "capture configuration and settings, and begin a request to the model";
     case "request_assistant":
@@ -160,6 +162,20 @@ export function actionInWords(action: Action, toolName: (sourceIndex: number) =>
         : "stay suspended until what the configuration names is registered";
     case "finish":
       return `end the operation as ${action.outcome.kind}`;
+    case "decide":
+      return "ask the decision hooks";
+    case "start_summary":
+      return "capture configuration and settings, and begin a summary";
+    case "start_summary_attempt":
+      return "begin an attempt at the summary";
+    case "request_summary":
+      return "commit the intent of the summary's next request, and send it";
+    case "retry_summary":
+      return "wait, and then try the summary again";
+    case "conclude_compaction":
+      return `end the compaction as ${action.conclusion.kind}, and go on with the run`;
+    case "prepare_threshold_compaction":
+      return "see what a compaction would summarize, and begin it";
     case "not_implemented":
       return `stop, because this version of the runtime has no ${action.what} yet; the operation stays open as it is stored`;
     default:
