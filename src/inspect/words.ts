@@ -162,6 +162,12 @@ export function actionInWords(action: Action, toolName: (sourceIndex: number) =>
         : "stay suspended until what the configuration names is registered";
     case "finish":
       return `end the operation as ${action.outcome.kind}`;
+    case "poll_deferred":
+      return "poll the deferred response once";
+    case "settle_poll":
+      return "settle the poll as aborted under its reserved ids";
+    case "cancel_deferred":
+      return "tell the provider that the deferred response is not wanted any more, and end";
     case "decide":
       return "ask the decision hooks";
     case "start_summary":
