@@ -39,7 +39,11 @@ export {
 } from "./repository/contract.ts";
 export { type JsonlRepositoryOptions, jsonlRepository } from "./repository/jsonl.ts";
 export { type MemoryRepositoryOptions, memoryRepository } from "./repository/memory.ts";
-export { type SqliteRepositoryOptions, sqliteRepository } from "./repository/sqlite.ts";
+export {
+  type SqliteRepository,
+  type SqliteRepositoryOptions,
+  sqliteRepository,
+} from "./repository/sqlite.ts";
 export {
   type RewritableRegister,
   type RewriteOptions,

@@ -133,6 +133,22 @@ export class BackedRepository<M extends SessionMetadata, Store extends Repositor
     return this.#backend.read(this.#backend.resolve(metadata), look);
   }
 
+  /**
+   * Lets `work` have the store of a session that nobody has open, and closes it. For repairs that one medium knows.
+   * Rejects as `rewrite`.
+   */
+  async withClosed<T>(metadata: M, work: (store: Store) => Promise<T>): Promise<T> {
+    const place = this.#backend.resolve(metadata);
+    return this.#live.exclusively(place.id, async () => {
+      const store = await this.#backend.open(place);
+      try {
+        return await work(store);
+      } finally {
+        await store.close();
+      }
+    });
+  }
+
   #newMetadata({ id = this.#idGenerator.next(), ...rest }: NewSession): SessionMetadata {
     assertSessionId(id);
     return { id, createdAt: this.#clock.now(), storageVersion: CURRENT_STORAGE_VERSION, ...rest };
@@ -172,14 +188,7 @@ export class BackedRepository<M extends SessionMetadata, Store extends Repositor
     }
     const dump = this.#backend.read(place, (reading) => reading.dump());
     if (dump.metadata.storageVersion === CURRENT_STORAGE_VERSION) return dump;
-    return this.#live.exclusively(place.id, async () => {
-      const store = await this.#backend.open(place);
-      try {
-        return store.dump();
-      } finally {
-        await store.close();
-      }
-    });
+    return this.withClosed(place, async (store) => store.dump());
   }
 
   /** What the rules of a rewrite returned, held against everything that a session must satisfy. @throws InvalidRewrite */

@@ -34,9 +34,27 @@ export interface SqliteRepositoryOptions extends RepositoryOptions, Omit<SqliteO
   readonly fileSystem?: FileSystem;
 }
 
+/** A repository whose sessions have a branch index, which is a cache and can be made again. */
+export interface SqliteRepository extends SessionRepository<FileSessionMetadata> {
+  /**
+   * Makes the branch index of a session again from its entries, in one transaction (spec §2.6). The one repair there is,
+   * and only on request: `crashproof inspect` finds what is wrong with an index. Rejects as `rewrite`.
+   */
+  rebuildBranchIndex(metadata: FileSessionMetadata): Promise<void>;
+}
+
 /** A repository over a folder of SQLite databases. Opens nothing yet. */
-export function sqliteRepository(options: SqliteRepositoryOptions): SessionRepository<FileSessionMetadata> {
-  return new BackedRepository(new SqliteBackend(options), options);
+export function sqliteRepository(options: SqliteRepositoryOptions): SqliteRepository {
+  return new RepairableRepository(new SqliteBackend(options), options);
+}
+
+class RepairableRepository
+  extends BackedRepository<FileSessionMetadata, SqliteStorage>
+  implements SqliteRepository
+{
+  rebuildBranchIndex(metadata: FileSessionMetadata): Promise<void> {
+    return this.withClosed(metadata, (store) => store.rebuildBranchIndex());
+  }
 }
 
 const EXTENSION = ".db";
