@@ -35,6 +35,10 @@ const unknown = (intent: string, effect: string, settlement: string) => [
   `${settlement}:before`,
 ];
 
+/** Cuts on either side of commits. */
+const around = (...commits: readonly string[]) =>
+  commits.flatMap((commit) => [`${commit}:before`, `${commit}:after`]);
+
 const DIFFERS: Readonly<Record<string, readonly string[]>> = {
   // No retry is allowed: a request of unknown outcome ends the run as failed.
   "one-turn": unknown("generation.intent#1", "provider.request#1", "generation.settle.finish#1"),
@@ -47,6 +51,8 @@ const DIFFERS: Readonly<Record<string, readonly string[]>> = {
     ...["tool.execute#3:before", "tool.execute#3:inside", "tool.execute#3:after"],
     ...["tool.settle#1:before", "tool.settle#1:after"],
   ],
+  // The middle call cannot be executed, and the others may be repeated.
+  "parallel-with-refusals": [],
   "tool-error": [
     // `delete_file` must never run twice; that it throws makes no difference to that.
     ...unknown("tool.intent#1", "tool.execute#1", "tool.settle#1"),
@@ -85,7 +91,48 @@ const DIFFERS: Readonly<Record<string, readonly string[]>> = {
   // The call must never run twice. Nobody says again what was said while it ran, unless it is durable: the moment is over.
   "steer-while-tool-runs": [
     ...unknown("tool.intent#1", "tool.execute#1", "tool.settle.last#1"),
-    ...["queue.steer#1:before", "queue.steer#1:after"],
+    ...around("queue.steer#1"),
+  ],
+  // Everything that was pending is asked or run again, and what was said then is said again unless it is durable.
+  "follow-up-at-the-end": [],
+  "steer-one-at-a-time": [],
+  "steer-all-at-once": [],
+  "steer-withdrawn": [],
+  // No retry is allowed. What the user said is kept if it was durable; if not, the moment at which it was said is over.
+  "steer-after-a-failure": [
+    ...unknown("generation.intent#1", "provider.request#1", "generation.settle.failed#1"),
+    ...around("queue.write#1", "queue.steer#1"),
+    ...unknown("generation.intent#2", "provider.request#2", "generation.settle.finish#1"),
+  ],
+  "note-beside-a-failure": [
+    ...unknown("generation.intent#1", "provider.request#1", "generation.settle.failed#1"),
+    ...around("queue.write#1"),
+  ],
+  "write-while-tool-runs": [
+    ...unknown("tool.intent#1", "tool.execute#1", "tool.settle.last#1"),
+    ...around("queue.write#1", "queue.write#2"),
+  ],
+  "note-while-answering": [],
+  "writes-between-runs": [],
+  "next-run": [],
+  "next-run-withdrawn": [],
+  // Until the cancellation is durable the request is sent again, and cancelled again. After it, nobody learns the answer.
+  "abort-while-answering": [
+    "abort#1:after",
+    ...around("queue.write#2"),
+    "generation.settle.aborted#1:before",
+  ],
+  // The first call must never run twice, so its moment does not come again: what is not cancelled by then goes on.
+  "abort-while-tool-runs": [
+    ...unknown("tool.intent#1", "tool.execute#1", "tool.settle#1"),
+    ...around("abort#1"),
+  ],
+  // The call may be repeated until the cancellation is durable; after that its result is lost.
+  "abort-beside-safe-tool": ["abort#1:after", "tool.settle.last#1:before"],
+  // The deadline passes while the process is down, so nobody waits any more, and nobody cancels.
+  "abort-while-waiting": [
+    ...["generation.settle.retry#1:after", "timer.sleep#1:before", "timer.sleep#1:inside"],
+    ...["timer.sleep#1:after", "abort#1:before"],
   ],
 };
 

@@ -2,6 +2,10 @@
  * The workloads, one a file, in the order in which a newcomer would read them. `crashproof list` prints this list.
  */
 import type { Scenario } from "../src/faults/index.ts";
+import abortBesideSafeTool from "./abort-beside-safe-tool.ts";
+import abortWhileAnswering from "./abort-while-answering.ts";
+import abortWhileToolRuns from "./abort-while-tool-runs.ts";
+import abortWhileWaiting from "./abort-while-waiting.ts";
 import deferredAfterTools from "./deferred-after-tools.ts";
 import deferredError from "./deferred-error.ts";
 import deferredMismatch from "./deferred-mismatch.ts";
@@ -9,19 +13,32 @@ import deferredPendingTwice from "./deferred-pending-twice.ts";
 import deferredReady from "./deferred-ready.ts";
 import deferredTools from "./deferred-tools.ts";
 import deferredTruncated from "./deferred-truncated.ts";
+import followUpAtTheEnd from "./follow-up-at-the-end.ts";
 import largeResult from "./large-result.ts";
+import nextRun from "./next-run.ts";
+import nextRunWithdrawn from "./next-run-withdrawn.ts";
+import noteBesideAFailure from "./note-beside-a-failure.ts";
+import noteWhileAnswering from "./note-while-answering.ts";
 import oneTurn from "./one-turn.ts";
 import parallelTools from "./parallel-tools.ts";
+import parallelWithRefusals from "./parallel-with-refusals.ts";
 import redeployedTools from "./redeployed-tools.ts";
+import steerAfterAFailure from "./steer-after-a-failure.ts";
+import steerAllAtOnce from "./steer-all-at-once.ts";
+import steerOneAtATime from "./steer-one-at-a-time.ts";
 import steerWhileToolRuns from "./steer-while-tool-runs.ts";
+import steerWithdrawn from "./steer-withdrawn.ts";
 import terminatingTool from "./terminating-tool.ts";
 import toolError from "./tool-error.ts";
 import twoTools from "./two-tools.ts";
+import writeWhileToolRuns from "./write-while-tool-runs.ts";
+import writesBetweenRuns from "./writes-between-runs.ts";
 
 export const SCENARIOS: readonly Scenario[] = [
   oneTurn,
   twoTools,
   parallelTools,
+  parallelWithRefusals,
   toolError,
   terminatingTool,
   redeployedTools,
@@ -34,6 +51,21 @@ export const SCENARIOS: readonly Scenario[] = [
   deferredError,
   deferredAfterTools,
   steerWhileToolRuns,
+  followUpAtTheEnd,
+  steerOneAtATime,
+  steerAllAtOnce,
+  steerWithdrawn,
+  steerAfterAFailure,
+  noteBesideAFailure,
+  writeWhileToolRuns,
+  noteWhileAnswering,
+  writesBetweenRuns,
+  nextRun,
+  nextRunWithdrawn,
+  abortWhileAnswering,
+  abortWhileToolRuns,
+  abortBesideSafeTool,
+  abortWhileWaiting,
 ];
 
 /** The scenario of a name, or undefined. */

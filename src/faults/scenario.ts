@@ -16,7 +16,7 @@ export interface Scenario {
   /**
    * What the model answers, by turn: `turns[n]` answers a request whose context holds n settled assistant messages of
    * the run. Each turn lists the answers to its first, second, … ask (a failed answer is asked again, a deferred one is
-   * polled); the last one answers every later ask.
+   * polled, a cancelled one is asked by the next run); the last one answers every later ask.
    */
   readonly turns: readonly (readonly ScriptedReply[])[];
   /** What the application does, in order. Each starts when the one before it is done. */
@@ -54,12 +54,15 @@ export interface QueueCall {
  * call is answered. After a restart the application knows only what is durable: it makes the call again when its moment
  * comes again, unless the effect of the call is durable already.
  */
-export type MeanwhileCall = { readonly while: Moment } & QueueCall;
+export type MeanwhileCall = { readonly while: Moment } & (QueueCall | { readonly call: "abort" });
 
-/** When: while the model answers this ask (from 1, the first by default) of a turn, or while a tool runs for a call. */
+/** When: while something of the world is under way. Asks count from 1; without one, the first is meant. */
 export type Moment =
+  /** The model answers an ask of a turn. */
   | { readonly turn: number; readonly ask?: number }
-  /** The provider's id of the call. */
+  /** The run waits because this ask of a turn failed; it is told when the wait is over. */
+  | { readonly retryOf: number; readonly ask?: number }
+  /** A tool runs for a call, by the provider's id of it. */
   | { readonly tool: string };
 
 /** The calls of a moment, in order. */
@@ -69,7 +72,9 @@ export function callsAt({ meanwhile }: Scenario, moment: Moment): readonly Meanw
 
 function isSameMoment(one: Moment, other: Moment): boolean {
   if ("tool" in one) return "tool" in other && one.tool === other.tool;
-  return "turn" in other && one.turn === other.turn && (one.ask ?? 1) === (other.ask ?? 1);
+  if ("tool" in other || (one.ask ?? 1) !== (other.ask ?? 1)) return false;
+  if ("turn" in one) return "turn" in other && one.turn === other.turn;
+  return "retryOf" in other && one.retryOf === other.retryOf;
 }
 
 /** One answer of the scripted model. */

@@ -44,6 +44,7 @@ import { HarnessLane } from "./lane.ts";
 import { Lifecycle } from "./lifecycle.ts";
 import type { ActionInfo } from "./manual-drive.ts";
 import type {
+  AbortResult,
   CancelQueuedResult,
   CompactionResult,
   NavigationResult,
@@ -166,6 +167,10 @@ export class AgentHarness<TContext extends object | undefined = undefined> {
 
   cancelQueued(entryId: string): Promise<CancelQueuedResult> {
     return this.#main.cancelQueued(entryId);
+  }
+
+  abort(): Promise<AbortResult> {
+    return this.#main.abort();
   }
 
   getLeafId(): Promise<string | null> {

@@ -6,9 +6,11 @@
  * while `op.state` carries the expected seq: an open operation alone moves its lane's leaf.
  */
 import { absurd, timestampOf } from "../foundation/index.ts";
-import type { LaneLastResult, SettledAssistantMessage } from "../model/index.ts";
+import type { LaneLastResult, ModelIdentity, SettledAssistantMessage } from "../model/index.ts";
 import {
+  CANCELLED_POLL_TEXT,
   type CurrentOperation,
+  cancelledRequestText,
   classify,
   classifyPoll,
   type EffectKey,
@@ -23,6 +25,7 @@ import {
   resultOf,
   summaryGenerationOf,
   summaryKey,
+  syntheticResponse,
   type TerminalOutcome,
   type Transition,
   toolCallsOf,
@@ -31,12 +34,12 @@ import {
 } from "../operation/index.ts";
 import type { DriveState } from "./drive-state.ts";
 import { rememberWrites } from "./drive-state.ts";
-import type { EffectOutput } from "./effects.ts";
+import type { EffectPlan, SettlementOutput, ToolOutput } from "./effects.ts";
 import type { Environment } from "./environment.ts";
 import { prepareCompactionAt } from "./preparation.ts";
 import { readCurrent } from "./restore.ts";
 import { withIds } from "./structural.ts";
-import { toolSettlement } from "./tools.ts";
+import { notExecuted, toolSettlement } from "./tools.ts";
 
 /** What a transition snapshotted and must still find unchanged. */
 export interface CommitExpectation {
@@ -74,7 +77,7 @@ export class OperationCommits {
   async settlement(
     current: CurrentOperation,
     key: EffectKey,
-    output: EffectOutput,
+    output: SettlementOutput,
   ): Promise<CurrentOperation | undefined> {
     const latest = await this.#latest(current);
     if (latest === undefined) return undefined;
@@ -119,7 +122,11 @@ export class OperationCommits {
     return stored && readCurrent(session, current.operation.lane, current.operation.operationId);
   }
 
-  async #eventOf(current: CurrentOperation, key: EffectKey, output: EffectOutput): Promise<OperationEvent> {
+  async #eventOf(
+    current: CurrentOperation,
+    key: EffectKey,
+    output: SettlementOutput,
+  ): Promise<OperationEvent> {
     switch (output.kind) {
       case "assistant":
         return this.#generationEvent(current, key, output);
@@ -136,15 +143,41 @@ export class OperationCommits {
         return this.#pollEvent(current, key, output);
       case "cancel_deferred":
         throw new Error("nothing is settled of the cancellation of a deferred job");
+      case "not_started":
+        if (current.state.control.status === "running") throw notPending(key);
+        return this.#eventOf(current, key, this.#insteadOf(output.plan));
       default:
         return absurd(output, "effect output");
     }
   }
 
+  /** What is settled of an effect that a cancellation kept from starting. */
+  #insteadOf(plan: EffectPlan): SettlementOutput {
+    switch (plan.kind) {
+      case "assistant": {
+        const { attempt, context } = plan.generation;
+        return this.#aborted("assistant", context.configuration.model, cancelledRequestText(attempt));
+      }
+      case "tool":
+        return { kind: "tool", sourceIndex: plan.sourceIndex, execution: notExecuted(plan) };
+      case "deferred":
+        return this.#aborted("deferred", plan.deferred.configuration.model, CANCELLED_POLL_TEXT);
+      case "decision":
+      case "summary":
+      case "cancel_deferred":
+        throw new Error(`nothing is settled of an effect of the kind ${plan.kind} that was not started`);
+    }
+  }
+
+  #aborted(kind: "assistant" | "deferred", model: ModelIdentity, errorMessage: string): SettlementOutput {
+    const nowMs = this.#environment.clock.now();
+    return { kind, message: syntheticResponse({ model, stopReason: "aborted", errorMessage, nowMs }) };
+  }
+
   async #generationEvent(
     current: CurrentOperation,
     key: EffectKey,
-    { message, isInterrupted }: Extract<EffectOutput, { kind: "assistant" }>,
+    { message, isInterrupted }: Extract<SettlementOutput, { kind: "assistant" }>,
   ): Promise<OperationEvent> {
     const phase = isRun(current) ? current.state.phase : undefined;
     if (phase?.kind !== "assistant" || phase.generation.status !== "effect_pending") throw notPending(key);
@@ -152,10 +185,11 @@ export class OperationCommits {
     if (generationKey(generation) !== key) throw notPending(key);
     const { session, clock } = this.#environment;
     // An interrupted attempt failed for good: the policy was asked before, and the text of its error is ours.
-    const classification = isInterrupted
+    const isFailure = isInterrupted && current.state.control.status === "running";
+    const classification = isFailure
       ? ({ kind: "failure" } as const)
       : classify(message, current.state.control, generation);
-    if (isInterrupted) {
+    if (isFailure) {
       const failureCode = OPERATION_ERROR_CODES.interrupted;
       return { kind: "generation_settled", message, classification, nowMs: clock.now(), failureCode };
     }
@@ -185,7 +219,7 @@ export class OperationCommits {
   #pollEvent(
     current: CurrentOperation,
     key: EffectKey,
-    { message }: Extract<EffectOutput, { kind: "deferred" }>,
+    { message }: Extract<SettlementOutput, { kind: "deferred" }>,
   ): OperationEvent {
     const phase = isRun(current) ? current.state.phase : undefined;
     if (phase?.kind !== "deferred" || phase.deferred.status !== "effect_pending") throw notPending(key);
@@ -209,7 +243,7 @@ export class OperationCommits {
   async #toolEvent(
     current: CurrentOperation,
     key: EffectKey,
-    { sourceIndex, execution }: Extract<EffectOutput, { kind: "tool" }>,
+    { sourceIndex, execution, isCutShort }: ToolOutput,
   ): Promise<OperationEvent> {
     const phase = isRun(current) ? current.state.phase : undefined;
     if (phase?.kind !== "tools" || toolKey(phase.batch, sourceIndex) !== key) throw notPending(key);
@@ -224,6 +258,7 @@ export class OperationCommits {
       call,
       sourceIndex,
       execution,
+      isCutShort: isCutShort === true,
       argumentKeys: stored.map((register) => register.key),
     });
   }

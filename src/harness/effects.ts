@@ -68,6 +68,8 @@ export type EffectPlan =
       readonly call: ToolCallContent;
       /** The stored arguments. */
       readonly arguments: JsonObject;
+      /** Whether another process started it before, so that it may have taken effect. */
+      readonly isReplay: boolean;
     }
   | {
       readonly kind: "decision";
@@ -111,21 +113,43 @@ export type EffectPlan =
       readonly handle: DeferredHandle;
     };
 
+export type ToolPlan = Extract<EffectPlan, { kind: "tool" }>;
+
 /** What came out of an effect. */
-export type EffectOutput =
+export type EffectOutput = SettlementOutput | RawToolOutput;
+
+/** What a tool gave, before `finalizeTool`. */
+export interface RawToolOutput {
+  readonly kind: "tool_raw";
+  readonly plan: ToolPlan;
+  readonly execution: ToolExecution;
+}
+
+/** What is settled. */
+export type SettlementOutput =
   | {
       readonly kind: "assistant";
       readonly message: SettledAssistantMessage;
       /** The message stands in for an outcome that the death of a process made unknowable. */
       readonly isInterrupted?: true;
     }
-  | { readonly kind: "tool"; readonly sourceIndex: number; readonly execution: ToolExecution }
+  | ToolOutput
   | { readonly kind: "decision"; readonly decision: StructuralHookDecision }
   /** The answer to one nested request. */
   | { readonly kind: "summary"; readonly message: SettledAssistantMessage }
   | { readonly kind: "deferred"; readonly message: SettledAssistantMessage }
   /** Whatever came of it; nothing is settled. */
-  | { readonly kind: "cancel_deferred" };
+  | { readonly kind: "cancel_deferred" }
+  /** A cancellation was durable before the effect started. */
+  | { readonly kind: "not_started"; readonly plan: EffectPlan };
+
+export interface ToolOutput {
+  readonly kind: "tool";
+  readonly sourceIndex: number;
+  readonly execution: ToolExecution;
+  /** The run is cancelled anyway: the result does not ask for its end. */
+  readonly isCutShort?: true;
+}
 
 /** The raw end of a tool call: what the tool returned or threw, or why it was not executed. */
 export type ToolExecution =
@@ -145,12 +169,14 @@ export interface Effects {
   commitSettlement(
     current: CurrentOperation,
     key: EffectKey,
-    output: EffectOutput,
+    output: SettlementOutput,
   ): Promise<CurrentOperation | undefined>;
   /** The terminal transaction. Undefined: the state is not current any more. */
   commitTerminal(current: CurrentOperation, outcome: TerminalOutcome): Promise<LaneLastResult | undefined>;
-  /** Runs a provider request, a poll, a tool, a hook, or the cancellation of a deferred job. */
+  /** Runs a request, a poll, a tool or a hook, unless a cancellation came first; or the cancellation of a deferred job. */
   run(plan: EffectPlan): Promise<EffectOutput>;
+  /** Takes what a tool gave, in source order. A cancellation that came first leaves it as it is. */
+  finalizeTool(raw: RawToolOutput): Promise<ToolOutput>;
   /** Sleeps; cut short when the operation's signal is raised. */
   sleep(delayMs: number): Promise<void>;
 }
@@ -182,7 +208,7 @@ export class RealEffects implements Effects {
   commitSettlement(
     current: CurrentOperation,
     key: EffectKey,
-    output: EffectOutput,
+    output: SettlementOutput,
   ): Promise<CurrentOperation | undefined> {
     return this.#line.run(() => this.#commits.settlement(current, key, output));
   }
@@ -192,8 +218,9 @@ export class RealEffects implements Effects {
   }
 
   async run(plan: EffectPlan): Promise<EffectOutput> {
-    // The start stands on the line, so that it is before or after every other change of the lane, never during one.
-    await this.#line.run(async () => this.#environment.lifecycle.admit());
+    // What gives a deferred job up is started because of a cancellation.
+    const mayStart = plan.kind === "cancel_deferred" || (await this.#mayStart(plan.operation));
+    if (!mayStart) return { kind: "not_started", plan };
     switch (plan.kind) {
       case "assistant": {
         const message = await requestAssistant(this.#environment, this.#live, plan);
@@ -201,7 +228,7 @@ export class RealEffects implements Effects {
       }
       case "tool": {
         const execution = await executeTool(this.#environment, this.#live, plan);
-        return { kind: "tool", sourceIndex: plan.sourceIndex, execution };
+        return { kind: "tool_raw", plan, execution };
       }
       case "decision": {
         const { session, decisionHooks } = this.#environment;
@@ -217,7 +244,26 @@ export class RealEffects implements Effects {
     }
   }
 
+  async finalizeTool({ plan, execution }: RawToolOutput): Promise<ToolOutput> {
+    const { sourceIndex } = plan;
+    const isLive = await this.#mayStart(plan.operation);
+    return { kind: "tool", sourceIndex, execution, ...(isLive ? {} : { isCutShort: true }) };
+  }
+
   sleep(delayMs: number): Promise<void> {
     return this.#clock.sleep(delayMs, this.#live.controller.signal);
+  }
+
+  /**
+   * Whether something of the operation may start now. The question stands on the line, so that a start is before or
+   * after every other change of the lane, never during one: after a cancellation it is refused, and before one it is seen
+   * by the signal that the cancellation raises.
+   */
+  #mayStart({ operationId }: Operation): Promise<boolean> {
+    return this.#line.run(async () => {
+      this.#environment.lifecycle.admit();
+      const state = await this.#environment.session.getRegister("op.state", operationId);
+      return state?.value.control.status === "running";
+    });
   }
 }

@@ -56,6 +56,8 @@ export async function answerOf(
 
   // Outside the catch: what the application computes here is trusted, and its failure faults the harness (spec §4.8).
   const { context, options } = await prepare(model);
+  // Cancelled, or closed, while the context was built: the provider need not hear of it.
+  if (live.controller.signal.aborted) return unsent(environment, identity);
   let message: AssistantMessage | undefined;
   try {
     message = await streamToEnd(environment, model, context, options);
@@ -81,6 +83,18 @@ export function failedResponse(environment: Environment, model: ModelIdentity): 
 }
 
 type FailedResponse = (errorMessage: string, usage?: unknown) => SettledAssistantMessage;
+
+/** The response to a request that the signal overtook. */
+function unsent(environment: Environment, model: ModelIdentity): SettledAssistantMessage {
+  return syntheticResponse({
+    model,
+    stopReason: "aborted",
+    errorMessage: UNSENT_TEXT,
+    nowMs: environment.clock.now(),
+  });
+}
+
+const UNSENT_TEXT = "Cancelled by the caller before the request was sent.";
 
 /** The context of a lane at a leaf, from what the drive remembers or from the store. */
 export async function contextAt(

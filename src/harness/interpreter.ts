@@ -19,6 +19,7 @@ import {
   type Action,
   type CapturedItem,
   type CurrentOperation,
+  cancelledRequestText,
   generationKey,
   interruptedRequestText,
   isRun,
@@ -33,7 +34,7 @@ import {
 import { cancelSource, pollDeferred, settleCancelledPoll } from "./deferred-steps.ts";
 import { outOfPlace, start } from "./dispatch.ts";
 import type { DriveState } from "./drive-state.ts";
-import type { EffectPlan, Effects } from "./effects.ts";
+import type { EffectPlan, Effects, ToolPlan } from "./effects.ts";
 import type { Settings } from "./environment.ts";
 import { carryOutStructural, keepDecision, keepResponse } from "./structural.ts";
 import type { Clearance } from "./tools.ts";
@@ -132,7 +133,7 @@ async function carryOut(
     case "advance":
       return fx.commitTransition(current, action.event);
     case "settle_generation":
-      return settleInterrupted(fx, view, current);
+      return settleUnanswered(fx, view, current, action.reason);
     case "poll_deferred":
       return pollDeferred(fx, view, current, live);
     case "settle_poll":
@@ -148,7 +149,7 @@ async function carryOut(
       return current;
     }
     case "settle_tool":
-      return settleTool(fx, current, action.sourceIndex, action.reason);
+      return settleTool(fx, current, live, action.sourceIndex, action.reason);
     case "await_effect": {
       const running = live.running.get(action.key);
       if (running === undefined) throw new Error(`effect ${action.key} is planned and not running`);
@@ -156,7 +157,9 @@ async function carryOut(
       live.running.delete(action.key);
       if (output.kind === "cancel_deferred") return undefined;
       if (output.kind === "decision") return keepDecision(live, current, output.decision);
-      const next = await fx.commitSettlement(current, action.key, output);
+      if (output.kind === "not_started" && leavesNothing(output.plan)) return undefined;
+      const settled = output.kind === "tool_raw" ? await fx.finalizeTool(output) : output;
+      const next = await fx.commitSettlement(current, action.key, settled);
       if (next && output.kind === "summary") keepResponse(live, output.message);
       return next;
     }
@@ -235,26 +238,30 @@ async function requestAssistant(
   return next;
 }
 
-/** The attempt's outcome is unknown and no further attempt is allowed: an error under the reserved ids. */
-function settleInterrupted(
+/** No answer is known and none will come: a synthetic one under the reserved ids. */
+function settleUnanswered(
   fx: Effects,
   view: DriveView,
   current: CurrentOperation,
+  reason: "interrupted" | "cancelled",
 ): Promise<CurrentOperation | undefined> {
   const phase = isRun(current) ? current.state.phase : undefined;
   if (phase?.kind !== "assistant" || phase.generation.status !== "effect_pending") throw outOfPlace(current);
   const { generation } = phase;
   const { configuration, retryPolicy } = generation.context;
+  const isCancelled = reason === "cancelled";
   const message = syntheticResponse({
     model: configuration.model,
-    stopReason: "error",
-    errorMessage: interruptedRequestText(generation.attempt, retryPolicy.maxAttempts),
+    stopReason: isCancelled ? "aborted" : "error",
+    errorMessage: isCancelled
+      ? cancelledRequestText(generation.attempt)
+      : interruptedRequestText(generation.attempt, retryPolicy.maxAttempts),
     nowMs: view.nowMs(),
   });
   return fx.commitSettlement(current, generationKey(generation), {
     kind: "assistant",
     message,
-    isInterrupted: true,
+    ...(isCancelled ? {} : { isInterrupted: true }),
   });
 }
 
@@ -279,22 +286,24 @@ async function clearTool(
     arguments: clearance.arguments,
     replay: clearance.replay,
   });
-  if (next) start(fx, live, planOf(next, live, sourceIndex, clearance.arguments));
+  if (next) {
+    start(fx, live, planOf(next, live, { sourceIndex, arguments: clearance.arguments, isReplay: false }));
+  }
   return next;
 }
 
+/** Settles a call without its tool. A refusal that waits for its turn is overtaken by that. */
 function settleTool(
   fx: Effects,
   current: CurrentOperation,
+  live: DriveState,
   sourceIndex: number,
   reason: SyntheticToolReason,
 ): Promise<CurrentOperation | undefined> {
+  const key = toolKey(batchOf(current), sourceIndex);
+  live.running.delete(key);
   const execution = { kind: "synthetic", reason } as const;
-  return fx.commitSettlement(current, toolKey(batchOf(current), sourceIndex), {
-    kind: "tool",
-    sourceIndex,
-    execution,
-  });
+  return fx.commitSettlement(current, key, { kind: "tool", sourceIndex, execution });
 }
 
 async function toolPlan(
@@ -303,20 +312,26 @@ async function toolPlan(
   live: DriveState,
   sourceIndex: number,
 ): Promise<EffectPlan> {
-  return planOf(current, live, sourceIndex, await view.storedArguments(current, sourceIndex));
+  const stored = await view.storedArguments(current, sourceIndex);
+  return planOf(current, live, { sourceIndex, arguments: stored, isReplay: true });
 }
 
 function planOf(
   current: CurrentOperation,
   live: DriveState,
-  sourceIndex: number,
-  stored: JsonObject,
-): EffectPlan {
+  started: Pick<ToolPlan, "sourceIndex" | "arguments" | "isReplay">,
+): ToolPlan {
+  const { sourceIndex } = started;
   const batch = batchOf(current);
   const call = live.latestAssistant && toolCallsOf(live.latestAssistant.message)[sourceIndex];
   if (call === undefined) throw new Error("the response of a tool batch is loaded before planning");
   const key = toolKey(batch, sourceIndex);
-  return { kind: "tool", key, operation: current.operation, batch, sourceIndex, call, arguments: stored };
+  return { kind: "tool", key, operation: current.operation, batch, call, ...started };
+}
+
+/** Whether an effect that was not started owes no settlement: structural work is dropped with its operation. */
+function leavesNothing({ kind }: EffectPlan): boolean {
+  return kind === "decision" || kind === "summary";
 }
 
 function batchOf(current: CurrentOperation) {

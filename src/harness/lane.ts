@@ -10,6 +10,7 @@
 import { err, ok, type Result } from "../foundation/index.ts";
 import type { AgentMessage, ImageContent, LaneLastResult, OperationKind } from "../model/index.ts";
 import { type CurrentOperation, checkLastResult, nextAction } from "../operation/index.ts";
+import { cancelOperation } from "./abort.ts";
 import {
   acceptPrompt,
   busy,
@@ -36,6 +37,7 @@ import { MutationLine } from "./lane-line.ts";
 import { type ActionInfo, gated, ManualGate } from "./manual-drive.ts";
 import { operationOutcome } from "./operation-outcome.ts";
 import type {
+  AbortResult,
   CancelQueuedResult,
   CompactionOutcome,
   CompactionResult,
@@ -160,6 +162,22 @@ export class HarnessLane {
     });
   }
 
+  /**
+   * Cancels the open operation. Resolves once the cancellation is durable and the signal is raised; what is owed is
+   * settled in the background, and the operation ends as aborted. Every further call answers the same.
+   */
+  abort(): Promise<AbortResult> {
+    return this.#call(() =>
+      this.#admit(async (): Promise<AbortResult> => {
+        const cancelled = await cancelOperation(this.#environment, this.name);
+        if (!cancelled.ok) return cancelled;
+        const { current, isFirst, steer, followUp } = cancelled.value;
+        if (isFirst) this.#reconcile(current);
+        return ok({ runId: current.operation.operationId, steer, followUp });
+      }),
+    );
+  }
+
   /** Takes a queued item back. What is placed already stays. */
   cancelQueued(entryId: string): Promise<CancelQueuedResult> {
     return this.#call(() =>
@@ -245,6 +263,20 @@ export class HarnessLane {
     }
     if (action.kind === "not_implemented") return err(this.#notImplemented(action.what));
     return ok(this.#begin(current, live));
+  }
+
+  /** Stops what runs; an operation that nobody drives is driven to its end by the lane itself. */
+  #reconcile(current: CurrentOperation): void {
+    if (this.#driving) {
+      this.#driving.controller.abort();
+      this.#gate?.takeBack();
+      return;
+    }
+    const begun = this.#begin(current);
+    begun.live.controller.abort();
+    const toTheEnd = () => this.#untilOutcome(begun);
+    // Its failure faults the harness, and that is how everybody learns of it.
+    (this.#gate?.during(toTheEnd) ?? toTheEnd()).catch(() => undefined);
   }
 
   /** Sets the one drive of the lane. */

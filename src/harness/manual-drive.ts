@@ -10,6 +10,10 @@
  * 2. Actions are shown and released in the order in which they parked. A release that leads to a new parked action
  *    before it is done (an effect within an effect) hands over to that one.
  * 3. When the harness ends, what is parked is rejected without being executed.
+ * 4. A cancellation takes back the requests, tools and timers that are parked: they end as if they had not been started,
+ *    which is what they would find. Commits stay parked, and find out by themselves.
+ *
+ * `finalizeTool` does not park: it looks at the control, and what it runs beside that parks for itself.
  */
 import type { JsonValue } from "../model/index.ts";
 import { describeState } from "../operation/index.ts";
@@ -30,6 +34,8 @@ export interface ActionInfo {
 interface Parked {
   readonly info: ActionInfo;
   release(): Promise<unknown>;
+  /** Ends it without executing it; absent where a cancellation leaves it parked. */
+  readonly takeBack?: () => void;
 }
 
 /** Where the actions of a lane park. */
@@ -57,8 +63,8 @@ export class ManualGate {
     }
   }
 
-  /** Parks an effect. */
-  pass<T>(info: ActionInfo, effect: () => Promise<T>): Promise<T> {
+  /** Parks an effect. With `instead` a cancellation ends it, with that outcome. */
+  pass<T>(info: ActionInfo, effect: () => Promise<T>, instead?: () => T): Promise<T> {
     if (this.#lifecycle.end) return Promise.reject(this.#lifecycle.end);
     return new Promise((resolve, reject) => {
       const stopListening = this.#lifecycle.onEnd((end) => {
@@ -74,11 +80,26 @@ export class ManualGate {
           crossing.then(resolve, reject);
           return crossing;
         },
+        ...(instead && {
+          takeBack: () => {
+            stopListening();
+            resolve(instead());
+          },
+        }),
       };
       this.#parked.push(item);
       this.#arrivals++;
       this.#changed();
     });
+  }
+
+  /** See invariant 4. */
+  takeBack(): void {
+    for (const item of this.#parked.filter(({ takeBack }) => takeBack !== undefined)) {
+      this.#parked.splice(this.#parked.indexOf(item), 1);
+      item.takeBack?.();
+    }
+    this.#changed();
   }
 
   /** The action that would be executed next; undefined when the lane has nothing to do. Changes nothing. */
@@ -146,10 +167,18 @@ export function gated(effects: Effects, gate: ManualGate): Effects {
         },
         () => effects.commitTerminal(current, outcome),
       ),
-    run: (plan) => gate.pass(infoOf(plan), () => effects.run(plan)),
+    run: (plan) =>
+      gate.pass(
+        infoOf(plan),
+        () => effects.run(plan),
+        () => ({ kind: "not_started", plan }),
+      ),
+    finalizeTool: (raw) => effects.finalizeTool(raw),
     sleep: (delayMs) =>
-      gate.pass({ kind: "sleep", description: `sleep ${delayMs} ms`, details: { delayMs } }, () =>
-        effects.sleep(delayMs),
+      gate.pass(
+        { kind: "sleep", description: `sleep ${delayMs} ms`, details: { delayMs } },
+        () => effects.sleep(delayMs),
+        () => undefined,
       ),
   };
 }

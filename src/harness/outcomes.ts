@@ -22,6 +22,7 @@ import type {
   InvalidNavigation,
   LaneBusy,
   MissingIdentities,
+  NoActiveOperation,
   NoActiveRun,
   NothingToCompact,
   NothingToResume,
@@ -100,6 +101,12 @@ export type QueueResult = Result<{ entryId: string }, NoActiveRun | InvalidMessa
 export type NextRunResult = Result<{ entryId: string }, InvalidMessage | Closed>;
 
 export type CancelQueuedResult = Result<{ kind: Withdrawal }, Closed>;
+
+/** What was still queued for the operation when it was cancelled; it will not be said. */
+export type AbortResult = Result<
+  { runId: string; steer: AgentMessage[]; followUp: AgentMessage[] },
+  NoActiveOperation | Closed
+>;
 
 /** An open operation that was found when the session was opened; `resume()` on its lane goes on with it. */
 export interface SuspendedOperation {

@@ -32,7 +32,7 @@ import {
 } from "../operation/index.ts";
 import { detachJson } from "../session/index.ts";
 import type { DriveState } from "./drive-state.ts";
-import type { EffectPlan, ToolExecution } from "./effects.ts";
+import type { ToolExecution, ToolPlan } from "./effects.ts";
 import type { AnyTool, Environment } from "./environment.ts";
 import { messageOf } from "./errors.ts";
 
@@ -61,7 +61,7 @@ export function clearCall(environment: Environment, batch: ToolBatch, call: Tool
 export async function executeTool(
   environment: Environment,
   live: DriveState,
-  plan: Extract<EffectPlan, { kind: "tool" }>,
+  plan: ToolPlan,
 ): Promise<ToolExecution> {
   const { batch, call } = plan;
   const tool = environment.tools.get(call.name);
@@ -70,6 +70,7 @@ export async function executeTool(
     return { kind: "synthetic", reason: { kind: "unknown_tool", activeToolNames } };
   }
   const context = await toolContextOf(environment, live, batch.assistantEntryId);
+  if (live.controller.signal.aborted) return notExecuted(plan);
   try {
     // A copy: a tool may change what it is given, and what is stored must stay what was committed.
     const parameters = copyJson(plan.arguments);
@@ -86,6 +87,11 @@ export async function executeTool(
   }
 }
 
+/** The end of a call that a cancellation kept from being executed by this process. */
+export function notExecuted({ isReplay }: ToolPlan): ToolExecution {
+  return { kind: "synthetic", reason: { kind: isReplay ? "interrupted" : "cancelled" } };
+}
+
 /** The event that settles a call, with the message as it is stored. */
 export function toolSettlement(
   environment: Environment,
@@ -93,11 +99,13 @@ export function toolSettlement(
     readonly call: ToolCallContent;
     readonly sourceIndex: number;
     readonly execution: ToolExecution;
+    readonly isCutShort: boolean;
     readonly argumentKeys: readonly string[];
   },
 ): ToolSettled {
-  const { call, sourceIndex, execution, argumentKeys } = settled;
-  const { message, terminate, usage } = resultOf(environment, call, execution);
+  const { call, sourceIndex, execution, isCutShort, argumentKeys } = settled;
+  const { message, usage, ...result } = resultOf(environment, call, execution);
+  const terminate = result.terminate && !isCutShort;
   const row = usage && { id: environment.session.idGenerator.next(), usage };
   return {
     kind: "tool_settled",

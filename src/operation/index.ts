@@ -60,6 +60,7 @@ export {
 export { type SummaryStage, stagesOf } from "./summary-attempt.ts";
 export {
   CANCELLED_POLL_TEXT,
+  cancelledRequestText,
   errorToolResult,
   interruptedRequestText,
   OPERATION_ERROR_CODES,
@@ -75,6 +76,7 @@ export {
   type NewMessage,
   type RunAcceptance,
 } from "./transition-acceptance.ts";
+export { drainedIds } from "./transition-control.ts";
 export type { PollIntended, PollSettled } from "./transition-deferred.ts";
 export type { GenerationSettled } from "./transition-generation.ts";
 export {

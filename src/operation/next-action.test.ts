@@ -4,7 +4,6 @@ import { sampleOperationStates } from "../model/samples-operation-state.ts";
 import { type Action, nextAction, type PlannerInputs } from "./next-action.ts";
 import {
   asks,
-  CANCELLED,
   completed,
   failureDrain,
   inputs,
@@ -205,14 +204,6 @@ describe("the next action", () => {
   ];
   it.each(cases)("of %s", (_name, state, given, action) => {
     expect(nextAction(state, inputs(given))).toEqual(action);
-  });
-
-  it.each([["a cancelled run", run(ready(), { control: CANCELLED }), {}]] as [
-    string,
-    OperationState,
-    Partial<PlannerInputs>,
-  ][])("of %s is named, not skipped", (_name, state, given) => {
-    expect(nextAction(state, inputs(given)).kind).toBe("not_implemented");
   });
 
   it("prepares a compaction of a context beyond its threshold, whatever the checkpoint leads to", () => {

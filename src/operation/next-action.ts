@@ -26,6 +26,7 @@ import type {
 } from "../model/index.ts";
 import { toolCallsOf } from "./classification.ts";
 import { shouldCompact } from "./context-size.ts";
+import { nextCancelledAction } from "./next-cancelled-action.ts";
 import { nextDeferredAction } from "./next-deferred-action.ts";
 import {
   nextStructuralAction,
@@ -87,7 +88,7 @@ export type Action =
       readonly event: { readonly kind: "retry_wait_ended" | "attempt_given_up" | "summary_attempt_given_up" };
     }
   /** Settles the pending attempt with a response that no provider gave. */
-  | { readonly kind: "settle_generation"; readonly reason: "interrupted" }
+  | { readonly kind: "settle_generation"; readonly reason: "interrupted" | "cancelled" }
   /** Commits the intent of a poll, which uses up the permit, and sends it. */
   | { readonly kind: "poll_deferred" }
   /** Settles the pending poll with a response that no provider gave. */
@@ -114,12 +115,10 @@ export type Action =
 
 /** See the module header. */
 export function nextAction(state: OperationState, inputs: PlannerInputs): Action {
+  const isCancelled = state.control.status === "cancel_requested";
   switch (state.kind) {
     case "run":
-      if (state.control.status === "cancel_requested" && state.phase.kind !== "deferred") {
-        return notImplemented("reconciling a cancelled run");
-      }
-      return nextRunAction(state, inputs);
+      return isCancelled ? nextCancelledAction(state, inputs) : nextRunAction(state, inputs);
     case "compaction":
     case "navigation": {
       const structural = structuralOf(state);
@@ -157,7 +156,7 @@ function nextRunAction(state: RunState, inputs: PlannerInputs): Action {
     case "compaction":
       return nextStructuralAction(state, phase.structural, inputs);
     case "deferred":
-      return nextDeferredAction(state, phase.deferred, inputs);
+      return nextDeferredAction(phase.deferred, inputs);
     case "failure_drain":
       return (
         consumptionOf(state, "writes", "steer", "followUp") ?? {
@@ -268,8 +267,4 @@ export function missingIdentities(
 function consumptionOf(state: RunState, ...queues: readonly QueueName[]): Action | undefined {
   const queue = queues.find((name) => state.inbox[name].length > 0);
   return queue && { kind: "consume_inbox", queue, ids: dueItems(state, queue) };
-}
-
-function notImplemented(what: string): Action {
-  return { kind: "not_implemented", what };
 }

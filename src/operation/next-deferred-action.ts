@@ -7,7 +7,7 @@
  * 3. Under a cancelled control nothing is polled any more. The newest source is cancelled once per process, as far as its
  *    model is still known; the outcome of that changes nothing, but the operation does not end before it.
  */
-import type { Deferred, RunState } from "../model/index.ts";
+import type { Deferred } from "../model/index.ts";
 import type { Action, EffectKey, PlannerInputs } from "./next-action.ts";
 import { missingIdentities } from "./next-action.ts";
 
@@ -27,9 +27,8 @@ export function runningCancellation(inputs: PlannerInputs): EffectKey | undefine
   return [...sources].map(cancelDeferredKey).find((key) => inputs.running.has(key));
 }
 
-/** See the module header. */
-export function nextDeferredAction(state: RunState, deferred: Deferred, inputs: PlannerInputs): Action {
-  if (state.control.status === "cancel_requested") return cancelDeferred(deferred, inputs);
+/** See the module header; of a run whose control is running. */
+export function nextDeferredAction(deferred: Deferred, inputs: PlannerInputs): Action {
   if (deferred.status === "effect_pending" && inputs.running.has(pollKey(deferred))) {
     return { kind: "await_effect", key: pollKey(deferred) };
   }
@@ -38,18 +37,16 @@ export function nextDeferredAction(state: RunState, deferred: Deferred, inputs: 
   return missing ? { kind: "suspend", reason: "missing_identities", missing } : { kind: "poll_deferred" };
 }
 
-function cancelDeferred(deferred: Deferred, inputs: PlannerInputs): Action {
+/** What a cancelled run still owes to its deferred job; undefined: nothing. */
+export function owedToDeferred(deferred: Deferred, inputs: PlannerInputs): Action | undefined {
   const { provider, modelId } = deferred.configuration.model;
   const isAsked = inputs.deferredCancellations?.has(deferred.sourceEntryId) === true;
   if (!isAsked && inputs.hasModel(provider, modelId)) {
     return { kind: "cancel_deferred", sourceEntryId: deferred.sourceEntryId };
   }
-  if (deferred.status === "effect_pending") {
-    const key = pollKey(deferred);
-    return inputs.running.has(key)
-      ? { kind: "await_effect", key }
-      : { kind: "settle_poll", reason: "cancelled" };
-  }
-  const key = runningCancellation(inputs);
-  return key === undefined ? { kind: "finish", outcome: { kind: "aborted" } } : { kind: "await_effect", key };
+  if (deferred.status === "suspended") return undefined;
+  const key = pollKey(deferred);
+  return inputs.running.has(key)
+    ? { kind: "await_effect", key }
+    : { kind: "settle_poll", reason: "cancelled" };
 }

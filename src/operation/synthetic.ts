@@ -65,10 +65,15 @@ export function interruptedRequestText(attempt: number, maxAttempts: number): st
 /** The error of a poll whose answer nobody waits for any more. */
 export const CANCELLED_POLL_TEXT =
   "cancelled by the caller; the poll of the deferred job was under way, and its answer, if there was one, is lost";
+/** The text of a response that a cancellation stands in for: nothing came back, or nobody learned of it. */
+export function cancelledRequestText(attempt: number): string {
+  return `Cancelled by the caller before attempt ${attempt} had an answer that is known.`;
+}
 
 /** Why a planned or pending tool call gets a result that no tool gave. */
 export type SyntheticToolReason =
   | { readonly kind: "interrupted" }
+  | { readonly kind: "cancelled" }
   | { readonly kind: "truncated" }
   | { readonly kind: "unknown_tool"; readonly activeToolNames: readonly string[] }
   | { readonly kind: "arguments_refused"; readonly message: string };
@@ -81,6 +86,8 @@ export function syntheticToolText(toolName: string, reason: SyntheticToolReason)
         `The tool call was interrupted: the process ended after ${toolName} had been started and before its result ` +
         "was stored. It may have taken effect, in whole or in part. It was not run again."
       );
+    case "cancelled":
+      return `The tool call was not executed: the caller cancelled the run before ${toolName} was started.`;
     case "truncated":
       return (
         "The tool call was not executed: the response reached the output limit, so its arguments may be incomplete. " +

@@ -9,6 +9,7 @@
 import { absurd } from "../foundation/index.ts";
 import type { Deferred, Generation, GenerationContext, RunState, ToolBatch } from "../model/index.ts";
 import { type CurrentOperation, IllegalTransition, type Transition } from "./current.ts";
+import { type CancelRequested, requestCancellation } from "./transition-control.ts";
 import { intendPoll, type PollIntended, type PollSettled, settlePoll } from "./transition-deferred.ts";
 import {
   endRetryWait,
@@ -51,6 +52,7 @@ export type OperationEvent =
   | ItemQueued
   | ItemWithdrawn
   | InboxConsumed
+  | CancelRequested
   | StructuralEvent
   | Finished;
 
@@ -117,6 +119,8 @@ export function transition(current: CurrentOperation, event: OperationEvent): Tr
     case "summary_attempt_given_up":
     case "compaction_concluded":
       return structuralTransition(current, event);
+    case "cancel_requested":
+      return requestCancellation(current, event);
     case "finished":
       return finish(current, event);
     default:

@@ -108,8 +108,9 @@ class Continuation {
     return stimuli.slice(stimuli.findLastIndex((stimulus) => this.#isDone(stimulus)) + 1);
   }
 
-  #isDone({ call, text }: Stimulus | MeanwhileCall): boolean {
-    return call !== "cancelQueued" && (this.#session.holds(text) || this.#queues.holds(text));
+  #isDone(said: Stimulus | MeanwhileCall): boolean {
+    if (said.call === "cancelQueued" || said.call === "abort") return false;
+    return this.#session.holds(said.text) || this.#queues.holds(said.text);
   }
 
   /** A call to an idle lane. */
@@ -136,7 +137,17 @@ class Continuation {
 
   /** The calls of a moment, as far as they are not durable. */
   #during(moment: Moment): void {
-    for (const call of callsAt(this.#scenario, moment)) if (!this.#isDone(call)) this.#say(call);
+    for (const call of callsAt(this.#scenario, moment)) {
+      if (call.call === "abort") this.#cancel();
+      else if (!this.#isDone(call)) this.#say(call);
+    }
+  }
+
+  /** The first abort; every further one changes nothing. */
+  #cancel(): void {
+    if (this.#isCancelled) return;
+    this.#isCancelled = true;
+    this.#queues.drain();
   }
 
   /** A call that queues something, or takes it back. */
@@ -279,6 +290,10 @@ class Continuation {
     const count = new TurnCount();
     for (const entry of this.#session.entries) count.take(entry);
     this.#during({ turn: count.turn, ask: count.ask });
+    if (this.#isCancelled) {
+      this.#session.settle(this.#library.aborted(count.turn, count.ask));
+      return ABORTED;
+    }
     const reply = deferredAt(this.#library.reply(count.turn, count.ask), this.#session.nowMs);
     const { stopReason, errorMessage } = reply;
     if (isOverflowMessage(errorMessage)) throw new NotCovered("an overflow");
@@ -288,7 +303,8 @@ class Continuation {
         return { kind: "failing", error: this.#session.failure(errorMessage) };
       }
       this.#session.nowMs += policy.baseDelayMs * 2 ** (attempt - 1);
-      return { kind: "generate", attempt: attempt + 1, policy };
+      this.#during({ retryOf: count.turn, ask: count.ask });
+      return this.#isCancelled ? ABORTED : { kind: "generate", attempt: attempt + 1, policy };
     }
     return this.#answered(reply, count.turn);
   }
@@ -314,6 +330,9 @@ class Continuation {
     const { deferred } = reply.message;
     if (reply.stopReason === "deferred" && deferred) return pollOf(deferred, this.#hasPollPermit);
     const calls = plannedCalls(reply);
+    if (calls.length > 1 && this.#abortsWithin(calls)) {
+      throw new NotCovered("a cancellation while several calls run side by side");
+    }
     if (calls.length === 0) {
       return { kind: "checkpoint", owes: completed("assistant"), skipsInbox: false };
     }
@@ -336,11 +355,21 @@ class Continuation {
     return pollOf(handle, false);
   }
 
+  /** Whether a call that is not the last is cancelled while others may be started beside it. */
+  #abortsWithin(calls: readonly ToolCallSource[]): boolean {
+    if (this.#scenario.settings.toolExecution === "sequential") return false;
+    return calls.slice(0, -1).some(({ id }) => {
+      return callsAt(this.#scenario, { tool: id }).some(({ call }) => call === "abort");
+    });
+  }
+
   /** A call that has not run in this life: its result is placed. Answers whether it asks for the end of the run. */
   #call(turn: number, source: ToolCallSource): boolean {
     if (this.#isCancelled) return this.#session.place(syntheticResult(source));
     if (this.#library.isExecuted(source)) this.#during({ tool: source.id });
-    return this.#session.place(this.#library.result(turn, source));
+    const result = this.#library.result(turn, source);
+    // A result that comes after a cancellation stands, and asks for nothing any more.
+    return this.#session.place(this.#isCancelled ? { ...result, terminate: false } : result);
   }
 
   #policy(): NormalizedRetryPolicy {

@@ -7,7 +7,7 @@
  */
 
 import type { Scenario, ScriptedReply, ScriptedTool, ScriptedUsage } from "../../faults/index.ts";
-import { canonicalJson, type JsonValue } from "../../foundation/index.ts";
+import { canonicalJson, type JsonValue, jsonEquals } from "../../foundation/index.ts";
 import { type Usage, zeroUsage } from "../../model/index.ts";
 import type { Pattern } from "../compare-views.ts";
 import {
@@ -62,7 +62,7 @@ export class Library {
     const replies = this.#scenario.turns[turn];
     const scripted = replies?.[Math.min(ask, replies.length) - 1];
     const known = this.#replies.get(`${turn}:${ask}`);
-    if (known !== undefined) {
+    if (known !== undefined && known.stopReason !== "aborted") {
       const { timestamp: _timestamp, ...message } = known;
       const { errorMessage } = message as { errorMessage?: string };
       return {
@@ -76,21 +76,47 @@ export class Library {
     return scripted === undefined ? this.#exhausted() : this.#made(scripted, turn);
   }
 
-  /** Whether a call is executed at all: its tool exists, and has what it requires. */
-  isExecuted({ name, arguments: args }: ToolCallSource): boolean {
+  /** The answer to a request that is cancelled while it is under way: what it cost stands, and its reason is `aborted`. */
+  aborted(turn: number, ask: number): LibraryReply {
+    const known = this.#replies.get(`${turn}:${ask}`);
+    const reply = this.reply(turn, ask);
+    if (known?.stopReason !== "aborted") {
+      const message = { ...reply.message, stopReason: "aborted", ...{ errorMessage: ANY_TEXT } };
+      return { ...reply, message, stopReason: "aborted" };
+    }
+    const { timestamp: _timestamp, ...message } = known;
+    return { ...reply, message, usage: known.usage ?? zeroUsage(), stopReason: "aborted" };
+  }
+
+  /** Whether a call is executed at all: its response is whole, its tool exists, and has what it requires. */
+  isExecuted({ id, name, arguments: args }: ToolCallSource): boolean {
+    const isTruncated = this.#scenario.turns
+      .flat()
+      .some(
+        ({ stopReason, toolCalls }) => stopReason === "length" && toolCalls?.some((call) => call.id === id),
+      );
     const tool = this.#scenario.tools.find((scripted) => scripted.name === name);
-    return tool !== undefined && hasRequired(tool, args);
+    return !isTruncated && tool !== undefined && hasRequired(tool, args);
   }
 
   /** The result of a call that runs to its end. */
   result(turn: number, call: ToolCallSource): LibraryResult {
     const known = this.#results.get(`${turn}:${call.id}`);
-    if (known?.message !== undefined) {
-      const { timestamp: _timestamp, ...message } = known.message;
-      return { message, usage: message.usage, terminate: known.terminate === true };
-    }
     const tool = this.#scenario.tools.find(({ name }) => name === call.name);
-    return resultOf(tool, call);
+    if (known?.message === undefined || !this.#isOwn(known.message, call, tool)) {
+      return this.isExecuted(call) ? resultOf(tool, call) : syntheticResult(call);
+    }
+    const { timestamp: _timestamp, ...message } = known.message;
+    const terminate = known.terminate === true || terminates(tool);
+    return { message, usage: message.usage, terminate };
+  }
+
+  /** Whether a stored result is that of the call: a cancelled run answers calls that it does not execute. */
+  #isOwn(message: ParsedMessage, call: ToolCallSource, tool: ScriptedTool | undefined): boolean {
+    if (!this.isExecuted(call)) return true;
+    const { isError, content } = message as ParsedMessage & { isError?: boolean };
+    if (tool?.does.kind !== "throws") return isError !== true;
+    return jsonEquals(content, [{ type: "text", text: tool.does.message }]);
   }
 
   #made(
@@ -166,7 +192,7 @@ export class Library {
 
 /**
  * Turns and asks, counted over a conversation: an answer that failed or was deferred leaves the turn where it is, and the
- * next ask of the turn is one more.
+ * next ask of the turn is one more. So does one that was cancelled, known or not: its own run never asks again.
  */
 export class TurnCount {
   turn = 0;
@@ -178,7 +204,7 @@ export class TurnCount {
     if (!["error", "aborted", "deferred"].includes(message.stopReason ?? "")) {
       this.turn++;
       this.ask = 1;
-    } else if (!isSynthetic(message)) this.ask++;
+    } else if (message.stopReason === "aborted" || !isSynthetic(message)) this.ask++;
   }
 }
 
@@ -248,6 +274,11 @@ function resultOf(tool: ScriptedTool | undefined, call: ToolCallSource): Library
     case "throws":
       return { message: answered(does.message, true), usage: undefined, terminate: false };
   }
+}
+
+/** Whether a tool asks for the end of the run; a result of a cancelled run does not say so. */
+function terminates(tool: ScriptedTool | undefined): boolean {
+  return tool?.does.kind === "answers" && tool.does.terminate === true;
 }
 
 function hasRequired({ requires }: ScriptedTool, args: JsonValue): boolean {

@@ -199,8 +199,8 @@ describe("recognise refuses", () => {
       const step = history.steps.at(-1);
       return recognise(step?.writes ?? [], step?.before ?? history.model);
     },
-    "a tool intent out of source order": () => {
-      const history = planned().toolIntent(1, "never");
+    "a tool intent of a call that was passed over": () => {
+      const history = planned().toolIntent(1, "never").toolIntent(0, "never");
       const step = history.steps.at(-1);
       return recognise(step?.writes ?? [], step?.before ?? history.model);
     },

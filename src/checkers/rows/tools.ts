@@ -181,11 +181,13 @@ export const TOOL_ROWS: readonly Row[] = [
       wasPlanned,
       keepsIdentity,
       call("the call is effect_pending", ({ after }) => after?.status === "effect_pending"),
-      earlierAre("earlier calls are no longer planned", (status) => status !== "planned"),
-      fact("in sequential mode nothing else is pending", (site) => {
-        const run = runBefore(site);
-        if (run?.settings.toolExecution !== "sequential") return true;
-        return batchOf(run)?.calls.every(({ status }) => status !== "effect_pending") === true;
+      // So a call that was passed over is never started after it: it cannot be executed, and its refusal waits its turn.
+      call("later calls are planned", ({ index }, site) => {
+        const calls = batchOf(runBefore(site))?.calls ?? [];
+        return calls.slice(index + 1).every(({ status }) => status === "planned");
+      }),
+      fact("in sequential mode earlier calls are completed", (site) => {
+        return runBefore(site)?.settings.toolExecution !== "sequential" || inSourceOrder.holds(site);
       }),
       fact("its arguments are written once", (site) => {
         const key = argsKey(site);

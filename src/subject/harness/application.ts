@@ -27,6 +27,8 @@ import { jobDataOf } from "./scripted-models.ts";
 export interface Attached {
   readonly harness: AgentHarness;
   readonly session: Session;
+  /** Has the scripted model look again at what was settled: a recovery settles answers that it never gave. */
+  readonly recount: () => Promise<void>;
 }
 
 /** See the module header. */
@@ -50,7 +52,10 @@ export class Application {
   /** Goes on where the durable state says the scenario stands. */
   async live(attached: Attached, suspended: SuspendedOperation | undefined): Promise<void> {
     this.#attached = attached;
-    if (suspended) await this.#resume(suspended.deferred);
+    if (suspended) {
+      await this.#resume(suspended.deferred);
+      await attached.recount();
+    }
     for (const stimulus of await this.#undone()) await this.#make(stimulus);
     if (this.#failure) throw this.#failure.error;
   }
@@ -76,16 +81,21 @@ export class Application {
     return stimuli;
   }
 
-  /** Whether the effect of a call is durable. Taking back leaves nothing, so it counts as done only by what follows. */
+  /**
+   * Whether the effect of a call is durable. Taking back leaves nothing, so it counts as done only by what follows; and
+   * once a cancellation is durable its moment does not come again.
+   */
   async #isDone(call: Stimulus | MeanwhileCall): Promise<boolean> {
-    if (call.call === "cancelQueued") return false;
+    if (call.call === "cancelQueued" || call.call === "abort") return false;
     return (await this.#idOf(call.text)) !== undefined;
   }
 
   async #make(call: Stimulus | MeanwhileCall): Promise<void> {
     const { harness } = this.#attachedNow();
-    if (call.call === "prompt") await this.#run(harness.prompt(call.text));
-    else await this.#say(call);
+    if (call.call === "prompt") return this.#run(harness.prompt(call.text));
+    if (call.call !== "abort") return this.#say(call);
+    const aborted = await harness.abort();
+    if (!aborted.ok) throw aborted.error;
   }
 
   async #say({ call, text }: QueueCall): Promise<void> {

@@ -105,8 +105,8 @@ class HarnessLife {
       idGenerator: idsOfIncarnation(seed, incarnation, clock),
     });
     const access = { gate, timeline, during };
-    const settled = await store.storage.scanEntries({ type: "message" });
-    const models = new ScriptedModels(world, access, settledAsks(settled));
+    const asks = async () => settledAsks(await store.storage.scanEntries({ type: "message" }));
+    const models = new ScriptedModels(world, access, await asks());
     const tools = scriptedTools(scenario, world, access, incarnation);
     const { retry, toolExecution, steeringMode, followUpMode, deferred } = scenario.settings;
     const { harness, suspended } = await AgentHarness.create({
@@ -120,8 +120,16 @@ class HarnessLife {
       ...(followUpMode === undefined ? {} : { followUpMode }),
       ...(deferred === undefined ? {} : { streamOptions: { deferred: { ...deferred } } }),
       drive: boot.drive,
-      clock: { now: () => clock.now(), sleep: (delayMs, signal) => world.sleep(access, delayMs, signal) },
+      clock: {
+        now: () => clock.now(),
+        sleep: async (delayMs, signal) => {
+          await world.sleep(access, delayMs, signal);
+          const { lastFailure } = models;
+          if (lastFailure) await during({ retryOf: lastFailure.turn, ask: lastFailure.ask });
+        },
+      },
     });
-    return { attached: { harness, session }, suspended: suspended[0] };
+    const recount = async () => models.recount(await asks());
+    return { attached: { harness, session, recount }, suspended: suspended[0] };
   }
 }

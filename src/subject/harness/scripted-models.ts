@@ -17,11 +17,13 @@ import type {
   AssistantMessage,
   AssistantMessageEvent,
   AssistantMessageEventStream,
+  DeferredFetchOptions,
   DeferredHandle,
   Entry,
   Model,
   Models,
   ProviderContext,
+  ProviderStreamOptions,
   Usage,
 } from "../../model/index.ts";
 
@@ -45,14 +47,18 @@ export interface LifeAccess extends WorldAccess {
   readonly during?: (moment: Moment) => Promise<void>;
 }
 
-/** Answers that are settled and leave their turn open, by turn: what the next ask of each turn depends on. */
+/**
+ * Answers that are settled and leave their turn open, by turn: what the next ask of each turn depends on. A cancelled one
+ * counts also where it stands in for an answer that is lost, because nobody asks for that again.
+ */
 export function settledAsks(entries: readonly Entry[]): Map<number, number> {
   const asks = new Map<number, number>();
   let turn = 0;
   for (const entry of entries) {
     if (entry.type !== "message" || entry.message.role !== "assistant") continue;
+    const isCancelled = entry.message.stopReason === "aborted";
     if (!leavesTurnOpen(entry.message)) turn++;
-    else if (!isSynthetic(entry.message)) asks.set(turn, (asks.get(turn) ?? 0) + 1);
+    else if (isCancelled || !isSynthetic(entry.message)) asks.set(turn, (asks.get(turn) ?? 0) + 1);
   }
   return asks;
 }
@@ -61,12 +67,24 @@ export function settledAsks(entries: readonly Entry[]): Map<number, number> {
 export class ScriptedModels implements Models {
   readonly #world: World;
   readonly #access: LifeAccess;
-  readonly #asks: Map<number, number>;
+  #asks: Map<number, number>;
 
   constructor(world: World, access: LifeAccess, asks: Map<number, number>) {
     this.#world = world;
     this.#access = access;
     this.#asks = asks;
+  }
+
+  /** Takes over what {@link settledAsks} counts now. */
+  recount(asks: Map<number, number>): void {
+    this.#asks = asks;
+  }
+
+  /** The newest ask that failed: a run that waits to try again waits because of it. */
+  get lastFailure(): { readonly turn: number; readonly ask: number } | undefined {
+    const turn = Math.max(...this.#asks.keys());
+    const ask = this.#asks.get(turn);
+    return ask === undefined ? undefined : { turn, ask };
   }
 
   getModel(provider: string, id: string): Model | undefined {
@@ -81,41 +99,60 @@ export class ScriptedModels implements Models {
     return [SCRIPTED_MODEL];
   }
 
-  streamSimple(model: Model, context: ProviderContext): AssistantMessageEventStream {
-    return new SettledStream(this.#answer(model, context));
+  streamSimple(
+    model: Model,
+    context: ProviderContext,
+    options?: ProviderStreamOptions,
+  ): AssistantMessageEventStream {
+    return new SettledStream(this.#answer(model, context, options?.signal));
   }
 
-  completeSimple(model: Model, context: ProviderContext): Promise<AssistantMessage> {
-    return this.#answer(model, context);
+  completeSimple(
+    model: Model,
+    context: ProviderContext,
+    options?: ProviderStreamOptions,
+  ): Promise<AssistantMessage> {
+    return this.#answer(model, context, options?.signal);
   }
 
-  fetchDeferred(model: Model, handle: DeferredHandle): Promise<AssistantMessage> {
+  fetchDeferred(
+    model: Model,
+    handle: DeferredHandle,
+    options?: DeferredFetchOptions,
+  ): Promise<AssistantMessage> {
     const { turn } = jobDataOf(handle);
-    return this.#ask(model, turn, (ask) => this.#world.poll(this.#access, turn, ask), handle);
+    const send = (ask: number) => this.#world.poll(this.#access, turn, ask);
+    return this.#ask(model, turn, send, { signal: options?.signal, polled: handle });
   }
 
   cancelDeferred(_model: Model, { id }: DeferredHandle): Promise<void> {
     return this.#world.cancelJob(this.#access, id);
   }
 
-  #answer(model: Model, context: ProviderContext): Promise<AssistantMessage> {
+  #answer(
+    model: Model,
+    context: ProviderContext,
+    signal: AbortSignal | undefined,
+  ): Promise<AssistantMessage> {
     const turn = context.messages.filter((message) => message.role === "assistant").length;
-    return this.#ask(model, turn, (ask) => this.#world.request(this.#access, turn, ask));
+    return this.#ask(model, turn, (ask) => this.#world.request(this.#access, turn, ask), { signal });
   }
 
   async #ask(
     model: Model,
     turn: number,
     send: (ask: number) => Promise<ScriptedReply>,
-    polled?: DeferredHandle,
+    { signal, polled }: { readonly signal: AbortSignal | undefined; readonly polled?: DeferredHandle },
   ): Promise<AssistantMessage> {
     const ask = (this.#asks.get(turn) ?? 0) + 1;
     const nowMs = () => this.#world.clock.now();
     try {
       const reply = await send(ask);
       await this.#access.during?.({ turn, ask });
-      if (leavesTurnOpen(reply)) this.#asks.set(turn, ask);
+      const isCancelled = signal?.aborted === true;
+      if (leavesTurnOpen(reply) || isCancelled) this.#asks.set(turn, ask);
       const message = assistantMessage(model, reply, nowMs());
+      if (isCancelled) return { ...message, stopReason: "aborted", errorMessage: "aborted" };
       if (reply.job === undefined) return message;
       // A job that is still pending is named by the very handle that was polled.
       const isPolled = reply.job.id === polled?.id;
@@ -128,9 +165,9 @@ export class ScriptedModels implements Models {
   }
 }
 
-/** A failed answer is asked for again, a deferred one polled: the turn stays where it is. */
+/** A failed answer is asked for again, a cancelled one by the next run, a deferred one polled: the turn stays. */
 function leavesTurnOpen({ stopReason }: { readonly stopReason: string }): boolean {
-  return stopReason === "error" || stopReason === "deferred";
+  return stopReason === "error" || stopReason === "aborted" || stopReason === "deferred";
 }
 
 /** Tokens of the script as a usage: a millionth of a dollar a token. */
