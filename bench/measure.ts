@@ -49,9 +49,22 @@ export async function compare({ name, ours, floor, unit, goal }: Comparison): Pr
     "timesMax" in goal
       ? `${micros(our)} against ${micros(base)} a ${unit}`
       : `${rate(our)} against ${rate(base)} ${unit}s a second`;
+  return say({ name, isMet, figures, detail });
+}
+
+/** Prints the line of a figure that is counted, not timed. Returns whether the goal was met. */
+export function say({ name, isMet, figures, detail }: Figure): boolean {
   const verdict = isMet ? pc.green("met   ") : pc.red("MISSED");
   process.stdout.write(`${verdict} ${name.padEnd(58)} ${figures.padEnd(40)} ${pc.dim(detail)}\n`);
   return isMet;
+}
+
+export interface Figure {
+  readonly name: string;
+  readonly isMet: boolean;
+  /** The figure, and the goal in brackets. */
+  readonly figures: string;
+  readonly detail: string;
 }
 
 /** Microseconds for one unit. */
