@@ -69,6 +69,8 @@ const DIFFERS: Readonly<Record<string, readonly string[]>> = {
   ],
   // Its tool may be repeated and its requests may be tried again: nothing differs, anywhere.
   "large-result": [],
+  // Its tool may be repeated and its requests may be tried again.
+  "every-character": [],
   // A poll has no cap; the request has, and no retry is allowed.
   "deferred-ready": unknown("generation.intent#1", "provider.request#1", "generation.settle.deferred#1"),
   // Only times differ. Until the job is stored, the `resume()` that brings it has a permit left and polls at once.

@@ -13,6 +13,7 @@ import deferredPendingTwice from "./deferred-pending-twice.ts";
 import deferredReady from "./deferred-ready.ts";
 import deferredTools from "./deferred-tools.ts";
 import deferredTruncated from "./deferred-truncated.ts";
+import everyCharacter from "./every-character.ts";
 import followUpAtTheEnd from "./follow-up-at-the-end.ts";
 import largeResult from "./large-result.ts";
 import nextRun from "./next-run.ts";
@@ -43,6 +44,7 @@ export const SCENARIOS: readonly Scenario[] = [
   terminatingTool,
   redeployedTools,
   largeResult,
+  everyCharacter,
   deferredReady,
   deferredPendingTwice,
   deferredTools,

@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { CANARIES } from "../../fixtures/canaries/index.ts";
 import { SCENARIOS } from "../../scenarios/index.ts";
 import type { ExploreResult } from "../explore/index.ts";
-import { RESULT_SHAPE, shapeOf } from "../report/testing/result-shape.ts";
+import { PLAIN_SHAPE, shapeOf } from "../report/testing/result-shape.ts";
 import { CHECKS } from "./checks.ts";
 import { EXIT, exitCodeOf } from "./exit.ts";
 import { main } from "./main.ts";
@@ -23,7 +23,6 @@ beforeAll(() => {
 afterAll(() => rmSync(folder, { recursive: true }));
 
 const readJson = (file: string) => JSON.parse(readFileSync(file, "utf8")) as ExploreResult;
-const { kills: _kills, ...SHAPE_WITHOUT_KILLS } = RESULT_SHAPE;
 
 describe("crash-points", () => {
   it("ends with 0 when everything survived, and writes the whole result in its published shape", async () => {
@@ -36,7 +35,7 @@ describe("crash-points", () => {
     expect(err).toBe("one-turn on memory: 16 states\n");
     const result = readJson(file);
     expect(shapeOf(result)).toEqual({
-      ...SHAPE_WITHOUT_KILLS,
+      ...PLAIN_SHAPE,
       checkersOff: [],
       notReached: [],
       skipped: [],
@@ -81,7 +80,7 @@ describe("crash-points", () => {
     const { code, out } = await crashproof(...line, "--json", file);
     expect(code).toBe(EXIT.violated);
     expect(shapeOf(readJson(file))).toEqual({
-      ...SHAPE_WITHOUT_KILLS,
+      ...PLAIN_SHAPE,
       checkersOff: [],
       notReached: [],
       skipped: [],
@@ -107,6 +106,51 @@ describe("crash-points", () => {
     expect(stdout).toContain(`\nviolated: ${cut}\n`);
     expect(stdout).toContain("  effect-safety: ");
     expect(stdout).toMatch(/^ +1 {2}boot$/m);
+  });
+});
+
+describe("torn-tail", () => {
+  it("damages the last commits of a format, and says apart what nobody promises", async () => {
+    const file = join(folder, "torn.json");
+    const line = ["torn-tail", "jsonl", "--scenario", "one-turn", "--places", "2", "--commits", "2"];
+    const { code, out } = await crashproof(...line, "--flips", "200", "--json", file);
+    expect(code).toBe(EXIT.survived);
+    expect(out).toMatch(/\nnot promised by jsonl: flip: unnoticed \(\d+ runs, not counted above\)\n/);
+    expect(out).toMatch(/\nfaults of the medium (\d+) of \1 \(100\.0 %\), recoveries executed from \d+\n/);
+    expect(out).not.toContain("boundaries");
+    const [group] = readJson(file).groups;
+    expect(group).toMatchObject({ kind: "torn", scenario: "one-turn", subject: "jsonl", violated: 0 });
+  });
+
+  it("ends with 1 when damage is not noticed that the format promises to notice, and repeats it", async () => {
+    const line = ["torn-tail", "canary:damaged-line-skipped", "--scenario", "one-turn", "--places", "1"];
+    const { code, out } = await crashproof(...line, "--commits", "1", "--flips", "0");
+    expect(code).toBe(EXIT.violated);
+    const id = /repro '(torn\/[^']+)'/.exec(out)?.[1] ?? "";
+    const again = await crashproof("repro", id);
+    expect(again.code).toBe(EXIT.violated);
+    expect(again.out).toContain("  torn-bytes: ");
+  });
+
+  it("ends with 3 where there are no bytes to damage", async () => {
+    expect((await crashproof("torn-tail", "memory")).code).toBe(EXIT.inconclusive);
+  });
+
+  it("repeats what nobody promises as what it is, and never as survived", async () => {
+    const { out } = await crashproof(
+      "torn-tail",
+      "txlog",
+      "--places",
+      "0",
+      "--flips",
+      "400",
+      "--commits",
+      "1",
+    );
+    const id = /not promised[\s\S]*?repro '(torn\/[^']+)'/.exec(out)?.[1] ?? "";
+    const again = await crashproof("repro", id);
+    expect(again.code).toBe(EXIT.inconclusive);
+    expect(again.out).toContain("\n  not promised: flip: unnoticed\n");
   });
 });
 

@@ -10,6 +10,7 @@ import { list } from "./list.ts";
 import { repro } from "./repro.ts";
 import { run } from "./run.ts";
 import type { Streams } from "./streams.ts";
+import { tornTail } from "./torn-tail.ts";
 import { VERSION } from "./version.ts";
 
 /** Runs one command line. Resolves to the exit code; never throws. */
@@ -31,6 +32,7 @@ export async function main(args: readonly string[], streams: Streams = hostStrea
     );
   run(program, streams, end, line);
   crashPoints(program, streams, end, line);
+  tornTail(program, streams, end, line);
   repro(program, streams, end);
   inspect(program, streams, end);
   list(program, streams, end);

@@ -141,7 +141,14 @@ export function wholeNumber(option: string, least: number): (text: string) => nu
   };
 }
 
-function collect(value: string, before: readonly string[]): readonly string[] {
+/** Reads `every`, or a whole number from 0, for an option. */
+export function amount(option: string): (text: string) => "every" | number {
+  const count = wholeNumber(option, 0);
+  return (text) => (text === "every" ? "every" : count(text));
+}
+
+/** For an option that may be given several times. */
+export function collect(value: string, before: readonly string[]): readonly string[] {
   return [...before, value];
 }
 

@@ -34,6 +34,9 @@ async function repeatRun(text: string, id: RunId, streams: Streams): Promise<Exi
   for (const { checker, signature, message } of judgement.violations) {
     streams.out(`  ${checker}: ${signature}\n    ${message.replaceAll("\n", "\n    ")}\n`);
   }
+  if (judgement.limit !== undefined) {
+    streams.out(`  not promised: ${judgement.limit.signature}\n    ${judgement.limit.message}\n`);
+  }
   if (judgement.inconclusive !== undefined) streams.out(`  ${judgement.inconclusive.message}\n`);
   return EXIT[verdict];
 }

@@ -23,6 +23,10 @@ export const EXPLORER_CHECKS = [
     promise: "an owner whose claim ran out changes nothing, is told, and does nothing more",
   },
   { name: "simulation-agrees", promise: "a process killed for real leaves what the simulated death leaves" },
+  {
+    name: "torn-bytes",
+    promise: "damaged bytes are read as the session before the commit or after it, or refused with a reason",
+  },
   { name: "determinism", promise: "the same run, done twice, leaves the same state" },
 ] as const satisfies readonly ExplorerCheck[];
 

@@ -12,13 +12,16 @@ import type { How } from "./crash/recoveries.ts";
 import {
   type ExploreResult,
   type Failure,
+  type Faults,
   failuresOf,
   type GroupKind,
   type GroupResult,
   type Judgement,
   type Kills,
+  type Limit,
   RESULT_SCHEMA,
   type Recoveries,
+  type Verdict,
   verdictOf,
 } from "./result.ts";
 
@@ -34,6 +37,12 @@ export class GroupTally {
   readonly #died = new Map<string, string>();
   readonly #diedInDoubt = new Set<string>();
   readonly #failures: Failure[] = [];
+  /** Faults of the medium by name: those that were to be, and those that have a verdict other than inconclusive. */
+  readonly #faults = new Set<string>();
+  readonly #faultsCovered = new Set<string>();
+  #faultRecoveries = 0;
+  /** By signature. */
+  readonly #limits = new Map<string, Limit>();
   #survived = 0;
   #violated = 0;
   #inconclusive = 0;
@@ -56,15 +65,20 @@ export class GroupTally {
     this.#seen.add(positionName(cut));
   }
 
+  /** A fault of the medium that is to be. */
+  sawFault(name: string): void {
+    this.#faults.add(name);
+  }
+
+  /** A run with a fault of the medium. `isRecovered`: a recovery from it was executed. */
+  judgedFault(found: Judgement, name: string, isRecovered: boolean): void {
+    if (isRecovered) this.#faultRecoveries++;
+    if (this.#judged(found) !== "inconclusive") this.#faultsCovered.add(name);
+  }
+
   /** A run, and its deaths, if it was cut. */
   judged(found: Judgement, path: readonly CutRef[] = []): void {
-    const violations = found.violations.filter(({ checker }) => !this.#checkersOff.includes(checker));
-    const judgement = { ...found, violations };
-    const verdict = verdictOf(judgement);
-    this.#failures.push(...failuresOf(judgement));
-    if (verdict === "survived") this.#survived++;
-    else if (verdict === "violated") this.#violated++;
-    else this.#inconclusive++;
+    const verdict = this.#judged(found);
     const first = path[0];
     const last = path.at(-1);
     if (first === undefined || last === undefined) return;
@@ -72,6 +86,36 @@ export class GroupTally {
     const deaths = path.map(positionName).join("+");
     this.#died.set(deaths, `${last.label}:${last.position}`);
     if (verdict === "inconclusive") this.#diedInDoubt.add(deaths);
+  }
+
+  /** Counts a run. What nobody promises is looked at and counted apart, so it is no doubt either. */
+  #judged(found: Judgement): Verdict {
+    const violations = found.violations.filter(({ checker }) => !this.#checkersOff.includes(checker));
+    const judgement = { ...found, violations };
+    const { id, limit } = judgement;
+    if (limit !== undefined && violations.length === 0 && judgement.inconclusive === undefined) {
+      const known = this.#limits.get(limit.signature);
+      const { subject } = this;
+      const first = known ?? { subject, ...limit, runs: 0, example: id };
+      this.#limits.set(limit.signature, { ...first, runs: first.runs + 1 });
+      return "survived";
+    }
+    const verdict = verdictOf(judgement);
+    this.#failures.push(...failuresOf(judgement));
+    if (verdict === "survived") this.#survived++;
+    else if (verdict === "violated") this.#violated++;
+    else this.#inconclusive++;
+    return verdict;
+  }
+
+  get limits(): readonly Limit[] {
+    return [...this.#limits.values()];
+  }
+
+  /** How many faults of the medium were to be, and how many of them were looked at and recovered from. */
+  get faults(): Faults {
+    const [covered, total] = [this.#faultsCovered.size, this.#faults.size];
+    return { covered, total, recoveries: this.#faultRecoveries };
   }
 
   /** How the end of a recovery became known. */
@@ -105,6 +149,7 @@ export class GroupTally {
 
   get result(): GroupResult {
     const runs = this.#survived + this.#violated + this.#inconclusive;
+    const unpromised = this.limits.reduce((total, limit) => total + limit.runs, 0);
     return {
       kind: this.kind,
       scenario: this.scenario,
@@ -114,6 +159,7 @@ export class GroupTally {
       violated: this.#violated,
       inconclusive: this.#inconclusive,
       perSecond: this.elapsedMs === 0 ? 0 : Math.round((runs * 1000) / this.elapsedMs),
+      ...(unpromised === 0 ? {} : { unpromised }),
     };
   }
 }
@@ -148,16 +194,35 @@ export function collect(
         covered: groups.reduce((total, group) => total + group.boundaries.covered.length, 0),
         total: groups.reduce((total, group) => total + group.boundaries.total.length, 0),
       },
+      ...faultsOf(groups),
       rows: rowCoverage(groups, rowsExpected),
     },
     recoveries: recoveriesOf(groups),
     ...(kills === undefined ? {} : { kills }),
+    ...limitsOf(groups),
     skipped,
     checkersOff,
     notReached,
     groups: results,
     failures: groups.flatMap((group) => group.failures),
   };
+}
+
+function faultsOf(groups: readonly GroupTally[]): Pick<ExploreResult["coverage"], "faults"> {
+  const sum = (key: keyof Faults) => groups.reduce((total, { faults }) => total + faults[key], 0);
+  const faults = { covered: sum("covered"), total: sum("total"), recoveries: sum("recoveries") };
+  return faults.total === 0 ? {} : { faults };
+}
+
+/** The limits of each subject, over all its groups. */
+function limitsOf(groups: readonly GroupTally[]): Pick<ExploreResult, "limits"> {
+  const limits = new Map<string, Limit>();
+  for (const limit of groups.flatMap((group) => group.limits)) {
+    const key = `${limit.subject}\u0000${limit.signature}`;
+    const known = limits.get(key);
+    limits.set(key, known === undefined ? limit : { ...known, runs: known.runs + limit.runs });
+  }
+  return limits.size === 0 ? {} : { limits: [...limits.values()] };
 }
 
 function recoveriesOf(groups: readonly GroupTally[]): Recoveries {

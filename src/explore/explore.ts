@@ -17,6 +17,7 @@ import { canBeKilled, exploreKills, type KillTarget, sampleTarget } from "./kill
 import type { ExploreResult, Judgement, Skipped } from "./result.ts";
 import { firstStanding, type RunContext, runToEnd } from "./standing.ts";
 import { exploreTakeovers } from "./takeover.ts";
+import { exploreTorn, type FaultSink, type TornPlan } from "./torn/torn.ts";
 import { Watchdog } from "./watchdog.ts";
 
 /** What to explore. */
@@ -33,6 +34,10 @@ export interface ExplorePlan {
   readonly recoverEach?: boolean;
   /** Which real processes to kill; see `kill/`. */
   readonly kill: "none" | "sample" | "all";
+  /** Whether boundaries are cut at all: yes, unless only something else is to be looked at. */
+  readonly cuts?: boolean;
+  /** How much of what commits leave is damaged, if anything; see `torn/`. */
+  readonly torn?: TornPlan;
   /** For the head of the result. */
   readonly version: string;
   readonly command: string;
@@ -63,7 +68,10 @@ export async function explore(plan: ExplorePlan, host: ExploreHost): Promise<Exp
   const skips = new Skips(plan.skip);
   try {
     for (const scenario of plan.scenarios) {
-      groups.push(...(await exploreScenario(plan, skips, host, watchdog, scenario, toKill)));
+      if (plan.cuts !== false) {
+        groups.push(...(await exploreScenario(plan, skips, host, watchdog, scenario, toKill)));
+      }
+      groups.push(...(await mediumGroups(plan, host, watchdog, scenario)));
     }
     groups.push(...(await killGroups(plan, host, toKill)));
   } finally {
@@ -125,6 +133,46 @@ async function exploreScenario(
     if (subject.grade === "multi-writer") groups.push(await takeoverGroup(plan, skips, context));
   }
   return [...groups, ...agreement.groups()];
+}
+
+/** What the media of a scenario's subjects go through. */
+async function mediumGroups(
+  plan: ExplorePlan,
+  host: ExploreHost,
+  watchdog: Watchdog,
+  scenario: Scenario,
+): Promise<GroupTally[]> {
+  const groups: GroupTally[] = [];
+  for (const subject of plan.subjects.filter((able) => able.skips?.(scenario) === undefined)) {
+    const context = runContext(scenario, subject, plan.seed, host, watchdog, plan.checkersOff);
+    const { torn } = plan;
+    if (torn !== undefined) {
+      groups.push(await faultGroup(plan, host, context, "torn", (sink) => exploreTorn(context, torn, sink)));
+    }
+  }
+  // A medium that has no bytes, or cannot fail, has nothing that could be looked at.
+  return groups.filter(({ faults }) => faults.total > 0);
+}
+
+async function faultGroup(
+  { checkersOff }: ExplorePlan,
+  host: ExploreHost,
+  { scenario, subject }: RunContext,
+  kind: "torn",
+  work: (sink: FaultSink) => Promise<void>,
+): Promise<GroupTally> {
+  const tally = new GroupTally(kind, scenario.name, subject.id, checkersOff);
+  const startMs = host.clock.now();
+  let runCount = 0;
+  await work({
+    saw: (name) => tally.sawFault(name),
+    judged: (judgement, name, isRecovered) => {
+      tally.judgedFault(judgement, name, isRecovered);
+      host.progress?.({ group: `${kind} of ${scenario.name} on ${subject.id}`, runCount: ++runCount });
+    },
+  });
+  tally.elapsedMs = host.clock.now() - startMs;
+  return tally;
 }
 
 /** What stays the same over all runs of a scenario on a subject. */

@@ -9,9 +9,11 @@ export {
   type Decisive,
   type ExploreResult,
   type Failure,
+  type Faults,
   type GroupKind,
   type GroupResult,
   type Judgement,
+  type Limit,
   overallVerdict,
   RESULT_SCHEMA,
   type Recoveries,
@@ -19,4 +21,5 @@ export {
   type Verdict,
   verdictOf,
 } from "./result.ts";
+export type { TornPlan } from "./torn/torn.ts";
 export { Watchdog } from "./watchdog.ts";

@@ -38,11 +38,16 @@ export function judge(id: string, end: LifeEnd): Judgement {
 
 /** Several judgements of one run as one. */
 export function together(first: Judgement, ...more: readonly Finding[]): Judgement {
-  const violations = [first, ...more].flatMap((judgement) => judgement.violations);
-  const doubt = [first, ...more].find(({ inconclusive }) => inconclusive !== undefined);
-  return doubt?.inconclusive === undefined
-    ? { id: first.id, violations }
-    : { id: first.id, violations, inconclusive: doubt.inconclusive };
+  const all = [first, ...more];
+  const violations = all.flatMap((judgement) => judgement.violations);
+  const inconclusive = all.find((judgement) => judgement.inconclusive !== undefined)?.inconclusive;
+  const limit = all.find((judgement) => judgement.limit !== undefined)?.limit;
+  return {
+    id: first.id,
+    violations,
+    ...(inconclusive === undefined ? {} : { inconclusive }),
+    ...(limit === undefined ? {} : { limit }),
+  };
 }
 
 /** The system threw where it should have gone on; `what` begins the message, `signature` the signature. */

@@ -12,6 +12,7 @@ import { canBeKilled, exploreKills } from "./kill/kill.ts";
 import type { Judgement } from "./result.ts";
 import type { RunContext } from "./standing.ts";
 import { exploreTakeovers } from "./takeover.ts";
+import { type FaultSink, tornAgain } from "./torn/torn.ts";
 import { Watchdog } from "./watchdog.ts";
 
 /** A repeated run. `events` is empty where nothing but a comparison was made. */
@@ -46,6 +47,11 @@ export async function repro(parts: ReproParts, host: ExploreHost): Promise<Repro
       case "walk":
       case "crash":
         return await reproCrash(again);
+      case "torn":
+        return await reproFault(again, (context, fault, sink) => {
+          const at = fault.lastIndexOf(":");
+          return tornAgain(context, { commit: fault.slice(0, at), damage: fault.slice(at + 1) }, sink);
+        });
       default:
         return absurd(parts.id.kind, "kind of run");
     }
@@ -105,6 +111,25 @@ async function reproTakeover(again: Again): Promise<ReproResult> {
       if (cut !== undefined || found === undefined) found = { ...judgement, id: text };
     },
     observed: (_cut, observed) => {
+      events = observed;
+    },
+  });
+  return found === undefined ? notReached(again.parts) : { judgement: found, events };
+}
+
+async function reproFault(
+  again: Again,
+  run: (context: RunContext, fault: string, sink: FaultSink) => Promise<void>,
+): Promise<ReproResult> {
+  const { text, id } = again.parts;
+  let found: Judgement | undefined;
+  let events: readonly TimelineEvent[] = [];
+  await run(contextOf(again), id.fault ?? "", {
+    saw: () => undefined,
+    judged: (judgement) => {
+      found = { ...judgement, id: text };
+    },
+    observed: (observed) => {
       events = observed;
     },
   });

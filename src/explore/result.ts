@@ -25,6 +25,8 @@ export interface ExploreResult {
   readonly recoveries: Recoveries;
   /** Only where real processes were killed. */
   readonly kills?: Kills;
+  /** What was found and breaks no promise, because nobody made one; only where there is any. */
+  readonly limits?: readonly Limit[];
   /** What was not run, and why it cannot be. */
   readonly skipped: readonly Skipped[];
   /** Checkers that were switched off: what they promise was not looked at. */
@@ -66,12 +68,31 @@ export interface Kills {
   readonly kills: number;
 }
 
+/** What a format or a store does not promise, as it was met. Such runs are neither survived nor violated. */
+export interface Limit {
+  readonly subject: string;
+  readonly signature: string;
+  readonly message: string;
+  readonly runs: number;
+  /** The id of the first of these runs. */
+  readonly example: string;
+}
+
 /** What was looked at, of what there is. */
 export interface Coverage {
   /** Boundaries with position, over all scenarios and subjects of the plan. */
   readonly boundaries: { readonly covered: number; readonly total: number };
+  /** Damages and failures of a medium: those that were done and that fired, of those that were to be. Only where there are any. */
+  readonly faults?: Faults;
   /** Rows of the specification, by subject: cut before and after at least once. `missing` holds `subject:row`. */
   readonly rows: { readonly covered: number; readonly total: number; readonly missing: readonly string[] };
+}
+
+/** Of `covered`, `recoveries` were gone on from by a recovery that was executed. */
+export interface Faults {
+  readonly covered: number;
+  readonly total: number;
+  readonly recoveries: number;
 }
 
 /** One kind of run over one scenario on one subject. */
@@ -81,9 +102,11 @@ export interface GroupResult extends Tally {
   readonly subject: string;
   /** Crash states per second of host time. */
   readonly perSecond: number;
+  /** Runs that found what nobody promises; they are not among `runs`. Only where there are any. */
+  readonly unpromised?: number;
 }
 
-export type GroupKind = "crash" | "kill" | "takeover" | "backends" | "drives";
+export type GroupKind = "crash" | "kill" | "takeover" | "backends" | "drives" | "torn";
 
 /** A run that did not survive. `repro` is the command that repeats it. */
 export interface Failure {
@@ -102,12 +125,14 @@ export interface Judgement {
   readonly violations: readonly Violation[];
   /** Why nothing can be said, if so. */
   readonly inconclusive?: { readonly signature: string; readonly message: string };
+  /** What was found that nobody promises, if so. */
+  readonly limit?: { readonly signature: string; readonly message: string };
 }
 
-/** The verdict of a judgement. A broken promise outweighs a doubt. */
-export function verdictOf({ violations, inconclusive }: Judgement): Verdict {
+/** The verdict of a judgement. A broken promise outweighs a doubt; where nobody promised anything, nothing survived. */
+export function verdictOf({ violations, inconclusive, limit }: Judgement): Verdict {
   if (violations.length > 0) return "violated";
-  return inconclusive === undefined ? "survived" : "inconclusive";
+  return inconclusive === undefined && limit === undefined ? "survived" : "inconclusive";
 }
 
 /** The parts of a result that decide its verdict. */
@@ -119,8 +144,9 @@ export type Decisive = Pick<ExploreResult, "totals" | "coverage" | "groups" | "c
  */
 export function overallVerdict({ totals, coverage, groups, checkersOff, notReached }: Decisive): Verdict {
   if (totals.violated > 0) return "violated";
-  const { covered, total } = coverage.boundaries;
-  const isCovered = covered === total && totals.runs > 0 && groups.every(({ runs }) => runs > 0);
+  const isWholly = (part: { covered: number; total: number } | undefined) => part?.covered === part?.total;
+  const isLookedAt = isWholly(coverage.boundaries) && isWholly(coverage.faults);
+  const isCovered = isLookedAt && totals.runs > 0 && groups.every(({ runs }) => runs > 0);
   const isWhole = isCovered && checkersOff.length === 0 && notReached.length === 0;
   return totals.inconclusive === 0 && isWhole ? "survived" : "inconclusive";
 }

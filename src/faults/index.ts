@@ -23,6 +23,7 @@ export {
   type CutRef,
   cutRefName,
   DEFAULT_SEED,
+  type FaultyKind,
   formatRunId,
   InvalidRunId,
   parseCut,

@@ -27,6 +27,14 @@ const runId: fc.Arbitrary<RunId> = fc.oneof(
     cuts: fc.array(cut, { minLength: 1, maxLength: 3 }),
     seed: fc.nat(),
   }),
+  fc.record({
+    kind: fc.constant("torn" as const),
+    scenario: name,
+    subject: fc.oneof(name, fc.constant("canary:damaged-line-skipped")),
+    cuts: fc.constant([]),
+    fault: fc.constantFrom("tool.settle#2:cut@117", "lane.seed#1:doubled", "terminal.completed#1:flip@9.3"),
+    seed: fc.nat(),
+  }),
 );
 
 describe("run ids", () => {
@@ -46,6 +54,8 @@ describe("run ids", () => {
     ["crash/two-tools/memory", "at least one cut"],
     ["walk/two-tools/memory/tool.settle#1:after", "no cut"],
     ["crash/two-tools/memory/tool.settle#1:beside", "a cut such as"],
+    ["torn/two-tools/jsonl", "a subject and a fault"],
+    ["torn/two-tools/jsonl/a fault", "a subject and a fault"],
   ])("refuses %j, saying what was expected", (text, expected) => {
     const parsed = parseRunId(text);
     expect(parsed.ok ? "accepted" : parsed.error.message).toContain(expected);

@@ -4,13 +4,16 @@
  * Grammar.
  * ```
  * run-id  = kind "/" scenario "/" subject [ "/" cuts ] [ "?seed=" number ]
+ *         | faulty "/" scenario "/" subject "/" fault [ "?seed=" number ]
  * kind    = "walk" | "crash" | "kill" | "takeover" | "backends" | "drives"
+ * faulty  = "torn"
  * cuts    = cut *( "+" cut )
  * cut     = label "#" occurrence ":" position [ "@" bytes ]
  * ```
  * `walk` is the run that nobody cuts. `crash` and `kill` carry cuts; a second cut falls into the recovery from the
  * first. `takeover` carries the cut before which the owner stalls. `backends` names all subjects that must agree, joined
  * by `=`, in the place of the subject.
+ * `torn` carries a fault, whose words belong to its explorer: `tool.settle#2:cut@117`.
  * The seed is left out when it is the default.
  *
  * Invariants.
@@ -22,7 +25,10 @@ import { type Cut, cutName, type Position } from "./boundary.ts";
 
 export const DEFAULT_SEED = 1;
 
-export type RunKind = "walk" | "crash" | "kill" | "takeover" | "backends" | "drives";
+export type RunKind = "walk" | "crash" | "kill" | "takeover" | "backends" | "drives" | FaultyKind;
+
+/** Runs in which something is done to the medium. */
+export type FaultyKind = "torn";
 
 /** What a run depends on, beside the code. */
 export interface RunId {
@@ -32,6 +38,8 @@ export interface RunId {
   /** Empty for runs that nobody cuts. A cut of a parsed id knows no boundary kind; labels are unique across kinds. */
   readonly cuts: readonly CutRef[];
   readonly seed: number;
+  /** What is done to the medium, in the words of its explorer; for runs of a faulty kind, and only for them. */
+  readonly fault?: string;
 }
 
 /** A cut by name. */
@@ -46,8 +54,9 @@ export interface CutRef {
 export class InvalidRunId extends TaggedError("InvalidRunId")<{ text: string; expected: string }>() {}
 
 /** The text of a run id. */
-export function formatRunId({ kind, scenario, subject, cuts, seed }: RunId): string {
+export function formatRunId({ kind, scenario, subject, cuts, seed, fault }: RunId): string {
   const path = [kind, scenario, subject];
+  if (fault !== undefined) path.push(fault);
   if (cuts.length > 0) path.push(cuts.map(cutRefName).join("+"));
   return path.join("/") + (seed === DEFAULT_SEED ? "" : `?seed=${seed}`);
 }
@@ -70,8 +79,10 @@ export function refOf({ boundary, position, bytesWritten }: Cut): CutRef {
 export function parseRunId(text: string): Result<RunId, InvalidRunId> {
   const [, path = "", seedText] = /^([^?]*)(?:\?seed=(\d+))?$/.exec(text) ?? [];
   const [kind, scenario, ...rest] = path.split("/");
-  if (!isKind(kind)) return refuse(text, "a kind of run: walk, crash, kill, takeover, backends or drives");
+  if (!isKind(kind)) return refuse(text, `a kind of run: ${KINDS.join(", ")}`);
   if (scenario === undefined || scenario === "") return refuse(text, "a scenario after the kind");
+  const seed = seedText === undefined ? DEFAULT_SEED : Number(seedText);
+  if (isFaulty(kind)) return parseFaulty(text, { kind, scenario, cuts: [], seed }, rest);
   const hasCuts = rest.at(-1)?.includes(":") === true && rest.at(-1)?.includes("#") === true;
   const subject = (hasCuts ? rest.slice(0, -1) : rest).join("/");
   if (subject === "") return refuse(text, "a subject after the scenario");
@@ -86,13 +97,20 @@ export function parseRunId(text: string): Result<RunId, InvalidRunId> {
     return refuse(text, "at least one cut");
   if ((kind === "walk" || kind === "drives") && cuts.length > 0)
     return refuse(text, `no cut in a ${kind} run`);
-  return ok({
-    kind,
-    scenario,
-    subject,
-    cuts,
-    seed: seedText === undefined ? DEFAULT_SEED : Number(seedText),
-  });
+  return ok({ kind, scenario, subject, cuts, seed });
+}
+
+function parseFaulty(
+  text: string,
+  run: Omit<RunId, "subject">,
+  rest: readonly string[],
+): Result<RunId, InvalidRunId> {
+  const subject = rest.slice(0, -1).join("/");
+  const fault = rest.at(-1) ?? "";
+  if (subject === "" || !/^[A-Za-z0-9.#:@+-]+$/.test(fault)) {
+    return refuse(text, "a subject and a fault such as tool.settle#2:cut@117 after the scenario");
+  }
+  return ok({ ...run, subject, fault });
 }
 
 /** Reads one cut: `tool.settle#2:after`, `tool.settle#1:inside@8192`. */
@@ -104,14 +122,13 @@ export function parseCut(text: string): CutRef | undefined {
   return bytes === undefined ? base : { ...base, bytesWritten: Number(bytes) };
 }
 
-const KINDS: readonly string[] = [
-  "walk",
-  "crash",
-  "kill",
-  "takeover",
-  "backends",
-  "drives",
-] satisfies RunKind[];
+const FAULTY_KINDS: readonly string[] = ["torn"] satisfies FaultyKind[];
+
+const KINDS: readonly string[] = ["walk", "crash", "kill", "takeover", "backends", "drives", ...FAULTY_KINDS];
+
+function isFaulty(kind: RunKind): kind is FaultyKind {
+  return FAULTY_KINDS.includes(kind);
+}
 
 function isKind(text: string | undefined): text is RunKind {
   return text !== undefined && KINDS.includes(text);

@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { RESULT_SCHEMA } from "../explore/index.ts";
 import { jsonReport } from "./json.ts";
-import { RESULT_SHAPE, shapeOf } from "./testing/result-shape.ts";
+import { PLAIN_SHAPE, RESULT_SHAPE, shapeOf } from "./testing/result-shape.ts";
 import { GREEN, SAMPLE } from "./testing/sample.ts";
 
 describe("the JSON report", () => {
@@ -17,11 +17,12 @@ describe("the JSON report", () => {
     expect(shapeOf(JSON.parse(jsonReport(SAMPLE)))).toEqual(RESULT_SHAPE);
   });
 
-  it("leaves the kills out where none were made, and nothing else", () => {
-    const { kills: _kills, ...rest } = GREEN;
-    const { kills: _shape, ...shape } = RESULT_SHAPE;
+  it("leaves out kills, faults and limits where there were none, and nothing else", () => {
+    const { kills: _kills, limits: _limits, ...green } = GREEN;
+    const { faults: _faults, ...coverage } = green.coverage;
+    const rest = { ...green, coverage };
     expect(shapeOf(JSON.parse(jsonReport(rest)))).toEqual({
-      ...shape,
+      ...PLAIN_SHAPE,
       skipped: [],
       checkersOff: [],
       notReached: [],

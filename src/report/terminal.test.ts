@@ -9,10 +9,11 @@ const plain = (result: ExploreResult) => stripVTControlCharacters(terminalReport
 
 describe("the terminal report", () => {
   it("prints a row for each group, in columns, and no speed where none was measured", () => {
-    expect(plain(SAMPLE).split("\n").slice(0, 4)).toEqual([
+    expect(plain(SAMPLE).split("\n").slice(0, 5)).toEqual([
       "kind    scenario   subject  runs  survived  violated  inconclusive  states/s",
       "crash   two-tools  jsonl      52        48         4             0       340",
       "kill    two-tools  jsonl      51        50         0             1       120",
+      "torn    two-tools  jsonl       9         9         0             0       340",
       "drives  two-tools  sqlite      2         2         0             0",
     ]);
   });
@@ -29,6 +30,7 @@ describe("the terminal report", () => {
       [
         "violated: 100 survived, 4 violated, 1 inconclusive, of 105 runs",
         "boundaries 50 of 51 (98.0 %)",
+        "faults of the medium 9 of 9 (100.0 %), recoveries executed from 4",
         "rows of the specification cut before and after: 30 of 44",
         "not looked at: backends-agree",
         "never reached: tool.intent#9",
@@ -78,6 +80,27 @@ describe("the terminal report", () => {
     expect(text.match(/npx crashproof repro 'crash/g)).toHaveLength(3);
     expect(text).toContain("  … and 1 more\n");
     expect(text).toContain("inconclusive explorer: child-lost\n");
+  });
+
+  it("shows apart what nobody promises, with the line that repeats it", () => {
+    expect(plain(SAMPLE)).toMatch(
+      /\nnot promised by jsonl: flip: unnoticed \(7 runs, not counted above\)\n {2}no checksum\n {2}npx crashproof repro 'torn\//,
+    );
+    const { limits: _limits, ...rest } = GREEN;
+    expect(plain(rest)).not.toContain("not promised");
+  });
+
+  it("doubts a result of whose faults of the medium some are uncovered", () => {
+    const faults = { covered: 8, total: 9, recoveries: 2 };
+    const text = plain({ ...GREEN, coverage: { ...GREEN.coverage, faults } });
+    expect(text).toContain("\ninconclusive: 105 survived");
+    expect(text).toContain("\nfaults of the medium 8 of 9 (88.8 %), recoveries executed from 2\n");
+  });
+
+  it("speaks of no boundaries where none were to be cut", () => {
+    const text = plain({ ...GREEN, coverage: { ...GREEN.coverage, boundaries: { covered: 0, total: 0 } } });
+    expect(text).not.toContain("boundaries");
+    expect(text).not.toContain("rows of the specification");
   });
 
   it("ends with the verdict and how much was looked at, below everything that was found", () => {

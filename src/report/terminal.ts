@@ -8,10 +8,12 @@
  */
 import pc from "picocolors";
 import {
+  type Coverage,
   type Decisive,
   type ExploreResult,
   type Failure,
   type GroupResult,
+  type Limit,
   overallVerdict,
 } from "../explore/index.ts";
 
@@ -23,7 +25,14 @@ export function terminalReport(result: ExploreResult): string {
   const skipped = result.skipped.map(({ scenario, subject, reason }) =>
     pc.dim(`skipped: ${scenario} on ${subject}: ${reason}`),
   );
-  const lines = [...table(result.groups), ...skipped, ...failures(result.failures), "", ...summary(result)];
+  const lines = [
+    ...table(result.groups),
+    ...skipped,
+    ...failures(result.failures),
+    ...limits(result.limits ?? []),
+    "",
+    ...summary(result),
+  ];
   return `${lines.join("\n")}\n`;
 }
 
@@ -61,12 +70,13 @@ function table(groups: readonly GroupResult[]): string[] {
 
 function summary(result: ExploreResult): string[] {
   const { totals, coverage, checkersOff, notReached, recoveries, kills, elapsedMs, seed } = result;
-  const { boundaries, rows } = coverage;
-  const cover = `boundaries ${boundaries.covered} of ${boundaries.total} (${percentOf(boundaries)} %)`;
+  const { rows } = coverage;
   return [
     `${verdictWord(result)}: ${totals.survived} survived, ${totals.violated} violated, ${totals.inconclusive} inconclusive, of ${totals.runs} runs`,
-    boundaries.covered === boundaries.total ? cover : pc.yellow(cover),
-    `rows of the specification cut before and after: ${rows.covered} of ${rows.total}`,
+    ...covers(coverage),
+    ...(isCut(coverage)
+      ? [`rows of the specification cut before and after: ${rows.covered} of ${rows.total}`]
+      : []),
     ...(checkersOff.length === 0 ? [] : [pc.yellow(`not looked at: ${checkersOff.join(", ")}`)]),
     ...(notReached.length === 0 ? [] : [pc.yellow(`never reached: ${notReached.join(", ")}`)]),
     ...(recoveries.deaths === 0
@@ -81,8 +91,28 @@ function summary(result: ExploreResult): string[] {
   ];
 }
 
+/** Whether boundaries were what the exploration was about, or nothing was. */
+function isCut({ boundaries, faults }: Coverage): boolean {
+  return boundaries.total > 0 || faults === undefined;
+}
+
+/** What was looked at, of what there is. */
+function covers(coverage: Coverage): string[] {
+  const { boundaries, faults } = coverage;
+  const line = (what: string, part: { covered: number; total: number }, more = "") => {
+    const text = `${what} ${part.covered} of ${part.total} (${percentOf(part)} %)${more}`;
+    return part.covered === part.total ? text : pc.yellow(text);
+  };
+  return [
+    ...(isCut(coverage) ? [line("boundaries", boundaries)] : []),
+    ...(faults === undefined
+      ? []
+      : [line("faults of the medium", faults, `, recoveries executed from ${faults.recoveries}`)]),
+  ];
+}
+
 /** Rounded down, so that 100.0 is said of nothing less. */
-function percentOf({ covered, total }: ExploreResult["coverage"]["boundaries"]): string {
+function percentOf({ covered, total }: Coverage["boundaries"]): string {
   return (total === 0 ? 0 : Math.floor((1000 * covered) / total) / 10).toFixed(1);
 }
 
@@ -92,6 +122,16 @@ function verdictWord(result: Decisive): string {
 }
 
 const COLOURS = { survived: pc.green, violated: pc.red, inconclusive: pc.yellow } as const;
+
+/** What nobody promises, as it was met. */
+function limits(all: readonly Limit[]): string[] {
+  return all.flatMap(({ subject, signature, message, runs, example }) => [
+    "",
+    `${pc.cyan("not promised")} by ${subject}: ${signature} (${runs} ${runs === 1 ? "run" : "runs"}, not counted above)`,
+    `  ${message.replaceAll("\n", "\n  ")}`,
+    `  ${pc.bold(`npx crashproof repro '${example}'`)}`,
+  ]);
+}
 
 function failures(all: readonly Failure[]): string[] {
   const bySignature = new Map<string, Failure[]>();

@@ -81,6 +81,13 @@ export interface Disk {
    * to be compared with `===`. Deaths that left the very same share one recovery. A disk without it is like no other.
    */
   imprint?(): readonly unknown[];
+  /**
+   * Its files as they are now, byte by byte, if it has any; the last commit began where `size` said. They are damaged by
+   * explorers, never in place: see `withFiles`.
+   */
+  files?(): readonly DiskFile[];
+  /** A copy whose files have these contents, by name; one that is not given is missing there. */
+  withFiles?(contents: ReadonlyMap<string, Uint8Array>, folder: string): Disk;
   /** Releases memory and files. */
   dispose(): void;
 }
@@ -89,6 +96,30 @@ export interface TornDisk {
   readonly bytesWritten: number;
   readonly disk: Disk;
 }
+
+/** One file of a disk. */
+export interface DiskFile {
+  /** `session`, `database`, `log`: what it is on this kind of disk. */
+  readonly name: string;
+  readonly format: FileFormat;
+  readonly bytes: Uint8Array;
+  /** Where the last commit begins, in bytes; the size of the file if it holds nothing of it. */
+  readonly lastCommitFrom: number;
+  /**
+   * Whether the specification of its format promises that changed bytes of a commit are noticed. Where it does not, a
+   * change that passes unnoticed breaks no promise, and is counted as what nobody promised.
+   */
+  readonly noticesChanges: boolean;
+}
+
+/**
+ * `lines`: whole lines, each a commit, the line feed at its end the mark that it is whole. `frames`: the write-ahead log
+ * of SQLite. `pages`: its database file.
+ */
+export type FileFormat =
+  | { readonly kind: "lines" }
+  | { readonly kind: "frames"; readonly frameBytes: number }
+  | { readonly kind: "pages"; readonly pageBytes: number };
 
 /** Everything a life depends on. */
 export interface Boot {

@@ -11,7 +11,9 @@ export { builtInSubjects, MEDIA, subjectById } from "./built-in.ts";
 export type {
   Boot,
   Disk,
+  DiskFile,
   Drive,
+  FileFormat,
   Grade,
   Incarnation,
   JudgeContext,

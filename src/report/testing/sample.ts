@@ -40,13 +40,24 @@ export const SAMPLE: ExploreResult = {
   notReached: ["tool.intent#9"],
   coverage: {
     boundaries: { covered: 50, total: 51 },
+    faults: { covered: 9, total: 9, recoveries: 4 },
     rows: { covered: 30, total: 44, missing: ["jsonl:abort"] },
   },
   recoveries: { deaths: 51, executed: 20, repeated: 3 },
   kills: { states: 51, kills: 2 },
+  limits: [
+    {
+      subject: "jsonl",
+      signature: "flip: unnoticed",
+      message: "no checksum",
+      runs: 7,
+      example: "torn/two-tools/jsonl/terminal.completed#1:flip@29.6",
+    },
+  ],
   groups: [
     group({ survived: 48, violated: 4 }),
     group({ kind: "kill", runs: 51, survived: 50, inconclusive: 1, perSecond: 120 }),
+    group({ kind: "torn", runs: 9, survived: 9, unpromised: 7 }),
     group({ kind: "drives", subject: "sqlite", runs: 2, survived: 2, perSecond: 0 }),
   ],
   failures: [

@@ -12,18 +12,24 @@ import {
   readSync,
   rmSync,
   truncateSync,
+  writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
 import { type FileSystem, hostFileSystem, JsonlStorage, readJsonlSession } from "../../storage/index.ts";
-import type { Disk, TornDisk } from "../contract.ts";
+import type { Disk, DiskFile, TornDisk } from "../contract.ts";
 import { tearsOf } from "../tears.ts";
 import type { Medium } from "./medium.ts";
 
 const SESSION_FILE = "session.jsonl";
 
+/** The name of the one file of a disk. */
+const SESSION = "session";
+
 /** A session file as a subject's disk. */
 export class JsonlSubjectDisk implements Disk {
   readonly path: string;
+  /** Where the newest commit begins, as `size` last said it. */
+  #lastCommitFrom = 0;
 
   constructor(path: string) {
     this.path = path;
@@ -37,6 +43,11 @@ export class JsonlSubjectDisk implements Disk {
 
   /** The end of the last whole line: the first commit after a death cuts off what stands behind it. */
   size(): number {
+    this.#lastCommitFrom = this.#endOfWholeLines();
+    return this.#lastCommitFrom;
+  }
+
+  #endOfWholeLines(): number {
     const file = openSync(this.path, "r");
     try {
       return endOfLastLine(file, fstatSync(file).size);
@@ -46,7 +57,7 @@ export class JsonlSubjectDisk implements Disk {
   }
 
   tear(sizeBefore: number, folder: string): readonly TornDisk[] {
-    return tearsOf(sizeBefore, this.size()).map((offset) => {
+    return tearsOf(sizeBefore, this.#endOfWholeLines()).map((offset) => {
       const disk = this.fork(folder);
       truncateSync(disk.path, offset);
       return { bytesWritten: offset - sizeBefore, disk };
@@ -55,6 +66,27 @@ export class JsonlSubjectDisk implements Disk {
 
   imprint(): readonly unknown[] {
     return [readFileSync(this.path, "latin1")];
+  }
+
+  files(): readonly DiskFile[] {
+    const bytes = readFileSync(this.path);
+    // The format has no checksum: a change that leaves a valid transaction is one.
+    return [
+      {
+        name: SESSION,
+        format: { kind: "lines" },
+        bytes,
+        lastCommitFrom: this.#lastCommitFrom,
+        noticesChanges: false,
+      },
+    ];
+  }
+
+  withFiles(contents: ReadonlyMap<string, Uint8Array>, folder: string): JsonlSubjectDisk {
+    const path = nextPath(folder);
+    const bytes = contents.get(SESSION);
+    if (bytes !== undefined) writeFileSync(path, bytes);
+    return new JsonlSubjectDisk(path);
   }
 
   dispose(): void {

@@ -12,7 +12,7 @@ import {
   type SessionFiles,
   sessionDirectory,
 } from "../../txlog/index.ts";
-import type { Disk, TornDisk } from "../contract.ts";
+import type { Disk, DiskFile, TornDisk } from "../contract.ts";
 import { tearsOf } from "../tears.ts";
 
 /** Where the files of a session are. */
@@ -20,12 +20,17 @@ type Ground =
   | { readonly kind: "host"; readonly cwd: string }
   | { readonly kind: "memory"; readonly files: MemorySessionFiles };
 
+/** The name of the one file of a disk. */
+const SESSION = "session";
+
 /** The working directory of every session in memory. */
 const MEMORY_CWD = "/session";
 
 /** See the module header. */
 export class TxlogDisk implements Disk {
   readonly #ground: Ground;
+  /** Where the newest commit begins, as `size` last said it. */
+  #lastCommitFrom = 0;
 
   private constructor(ground: Ground) {
     this.#ground = ground;
@@ -41,7 +46,7 @@ export class TxlogDisk implements Disk {
     return this.#ground.kind === "host" ? this.#ground.cwd : MEMORY_CWD;
   }
 
-  get files(): SessionFiles {
+  get fileSystem(): SessionFiles {
     return this.#ground.kind === "host" ? new NodeSessionFiles() : this.#ground.files;
   }
 
@@ -59,7 +64,8 @@ export class TxlogDisk implements Disk {
   }
 
   size(): number {
-    return this.bytes().length;
+    this.#lastCommitFrom = this.bytes().length;
+    return this.#lastCommitFrom;
   }
 
   tear(sizeBefore: number): readonly TornDisk[] {
@@ -73,6 +79,24 @@ export class TxlogDisk implements Disk {
   imprint(): readonly unknown[] {
     const { name, bytes } = this.#file();
     return [name, bytes && Buffer.from(bytes).toString("latin1")];
+  }
+
+  files(): readonly DiskFile[] {
+    const bytes = this.bytes();
+    // Its specification leaves damage unnoticed that leaves valid transactions.
+    return [
+      {
+        name: SESSION,
+        format: { kind: "lines" },
+        bytes,
+        lastCommitFrom: this.#lastCommitFrom,
+        noticesChanges: false,
+      },
+    ];
+  }
+
+  withFiles(contents: ReadonlyMap<string, Uint8Array>): TxlogDisk {
+    return this.#copyWith(contents.get(SESSION) ?? new Uint8Array());
   }
 
   dispose(): void {

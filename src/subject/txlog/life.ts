@@ -31,7 +31,7 @@ export function startTxlogLife(disk: TxlogDisk, id: string, boot: Boot, seams: T
   let store: FileSessionStore | undefined;
   const work = async (): Promise<void> => {
     const { world, seed, incarnation, scenario, gate, timeline } = boot;
-    const files = new StoppableFiles(seams.files?.(disk.files, boot) ?? disk.files);
+    const files = new StoppableFiles(seams.files?.(disk.fileSystem, boot) ?? disk.fileSystem);
     const ids = idsOfIncarnation(seed, incarnation, world.clock);
     // A writer lock is held in the memory of a process: every life has its own.
     store = await openSession({ files, clock: world.clock, ids, locks: new WriterLocks() }, disk.cwd, id);

@@ -25,7 +25,7 @@ export function txlogSubject(options: { readonly id?: string; readonly seams?: T
       const disk = TxlogDisk.onHost(nextFolder(folder));
       const clock = new VirtualClock();
       const host = {
-        files: disk.files,
+        files: disk.fileSystem,
         clock,
         ids: idsOfIncarnation(seed, -1, clock),
         locks: new WriterLocks(),

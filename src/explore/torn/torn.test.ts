@@ -1,0 +1,156 @@
+/** Damaged bytes, read and gone on with: a right store survives them all, and each way to be wrong is seen. */
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { scenarioByName } from "../../../scenarios/index.ts";
+import { parseRunId, type Scenario } from "../../faults/index.ts";
+import { RealClock } from "../../foundation/index.ts";
+import { type Subject, subjectById } from "../../subject/index.ts";
+import { openScratch, type Scratch } from "../../subprocess/index.ts";
+import { type ExploreHost, explore } from "../explore.ts";
+import { repro } from "../repro.ts";
+import { overallVerdict } from "../result.ts";
+import { chooseCommits } from "./commits.ts";
+import type { TornPlan } from "./torn.ts";
+
+let scratch: Scratch;
+let host: ExploreHost;
+beforeAll(() => {
+  scratch = openScratch();
+  host = { clock: new RealClock(), folder: scratch.folder };
+});
+afterAll(() => scratch.remove());
+
+const oneTurn = scenarioByName("one-turn") as Scenario;
+const jsonl = subjectById("jsonl") as Subject;
+const SOME: TornPlan = { places: 4, flips: 0, commitsMax: 2, recoverEach: false };
+
+function look(subjects: readonly Subject[], torn: TornPlan, scenario = oneTurn) {
+  const plan = { scenarios: [scenario], subjects, seed: 1, depth: 1, skip: [], checkersOff: [] };
+  return explore({ ...plan, kill: "none", version: "", command: "", cuts: false, torn }, host);
+}
+
+const signatures = ({ failures }: Awaited<ReturnType<typeof look>>) =>
+  new Set(failures.map(({ checker, signature }) => `${checker} ${signature}`));
+
+describe("torn bytes", () => {
+  it.each(["jsonl", "txlog"])(
+    "leave the session before or after the commit, at every byte: %s",
+    async (id) => {
+      const result = await look([subjectById(id) as Subject], { ...SOME, places: "every" });
+      expect(result.failures).toEqual([]);
+      expect(overallVerdict(result)).toBe("survived");
+      const { faults } = result.coverage;
+      expect(faults?.covered).toBe(faults?.total);
+      expect(faults?.total).toBeGreaterThan(300);
+      expect(faults?.recoveries).toBeGreaterThan(20);
+      expect(result.groups).toMatchObject([{ kind: "torn", runs: faults?.total }]);
+    },
+  );
+
+  it("tear text in the middle of every character, and recover from each", async () => {
+    const scenario = scenarioByName("every-character") as Scenario;
+    const result = await look([jsonl], { ...SOME, places: 24, recoverEach: true }, scenario);
+    expect(result.failures).toEqual([]);
+  });
+
+  it("are not looked at where a disk has no bytes, and nothing is green by that", async () => {
+    const result = await look([subjectById("memory") as Subject], SOME);
+    expect(result.groups).toEqual([]);
+    expect(overallVerdict(result)).toBe("inconclusive");
+  });
+
+  it("count flips that pass unnoticed apart: no checksum is promised", async () => {
+    const result = await look([jsonl], { ...SOME, places: 0, flips: 200 });
+    expect(result.failures).toEqual([]);
+    const [limit] = result.limits ?? [];
+    expect(limit).toMatchObject({ subject: "jsonl", signature: "flip: unnoticed" });
+    expect(limit?.runs).toBeGreaterThan(0);
+    const [group] = result.groups;
+    expect(group?.unpromised).toBe(limit?.runs);
+    expect((group?.runs ?? 0) + (group?.unpromised ?? 0)).toBe(result.coverage.faults?.total);
+  });
+});
+
+describe("a store that is wrong about damaged bytes", () => {
+  it("is seen where it refuses without a reason", async () => {
+    const careless: Subject = {
+      ...jsonl,
+      view: (disk, reading) =>
+        jsonl.view(disk, reading).catch(() => {
+          throw new TypeError("x is undefined");
+        }),
+    };
+    expect(signatures(await look([careless], SOME))).toContain("torn-bytes unnamed refusal:TypeError");
+  });
+
+  it("is seen where it opens what its reader refuses", async () => {
+    const strict: Subject = {
+      ...jsonl,
+      view: async (disk, reading) => {
+        const [file] = disk.files?.() ?? [];
+        if (file?.bytes.at(-1) === 0x0a) return jsonl.view(disk, reading);
+        throw Object.assign(new Error("torn"), { reason: "torn" });
+      },
+    };
+    const seen = signatures(await look([strict], SOME));
+    expect(seen).toContain("torn-bytes cut: refused");
+    expect(seen).not.toContain("torn-bytes opened");
+    const lenient: Subject = {
+      ...jsonl,
+      boot: (boot) =>
+        boot.incarnation === 0
+          ? jsonl.boot(boot)
+          : { life: Promise.resolve(), drop: () => boot.gate.drop(), close: async () => undefined },
+    };
+    expect(signatures(await look([lenient], SOME))).toContain("torn-bytes opened");
+  });
+
+  it("is seen where recovery from torn bytes goes elsewhere, by the checker of recovery", async () => {
+    const forgetful: Subject = {
+      ...jsonl,
+      expect: async (question) => ({ ...(await jsonl.expect(question)), canonical: "{}" }),
+    };
+    const seen = [...signatures(await look([forgetful], SOME))];
+    expect(seen.some((one) => one.startsWith("recovery-equality differs"))).toBe(true);
+  });
+});
+
+describe("a damage", () => {
+  it("is done again by its run id, with what was observed", async () => {
+    const text = "torn/one-turn/jsonl/generation.settle.finish#1:cut@500";
+    const id = parseRunId(text);
+    if (!id.ok) throw id.error;
+    const { judgement, events } = await repro(
+      { id: id.value, text, scenario: oneTurn, subjects: [jsonl] },
+      host,
+    );
+    expect(judgement).toEqual({ id: text, violations: [] });
+    expect(events.filter(({ kind }) => kind === "crash")).toEqual([
+      { kind: "crash", at: "generation.settle.finish#1:cut@500" },
+    ]);
+    expect(events.at(-1)).toMatchObject({ kind: "commit", boundary: { label: "terminal.failed" } });
+  });
+
+  it.each(["terminal.completed#1:melted", "terminal.completed#9:doubled", "terminal.completed#1:cut@99999"])(
+    "is inconclusive where there is none such: %s",
+    async (fault) => {
+      const text = `torn/one-turn/jsonl/${fault}`;
+      const id = parseRunId(text);
+      if (!id.ok) throw id.error;
+      const parts = { id: id.value, text, scenario: oneTurn, subjects: [jsonl] };
+      expect((await repro(parts, host)).judgement.inconclusive?.signature).toBe("not-reached");
+    },
+  );
+});
+
+describe("the commits that are chosen", () => {
+  const place = (name: string, byteCount: number, isArray = false) => ({ name, byteCount, isArray });
+  const places = [place("a", 10), place("b", 20, true), place("c", 99), place("d", 30), place("e", 5)];
+
+  it("are all of a small scenario", () => {
+    expect([...chooseCommits(places, 5)]).toEqual(["a", "b", "c", "d", "e"]);
+  });
+
+  it("are the longest, the last, the first and one of several parts before others", () => {
+    expect(chooseCommits(places, 4)).toEqual(new Set(["c", "e", "a", "b"]));
+  });
+});

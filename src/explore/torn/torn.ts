@@ -1,0 +1,315 @@
+/**
+ * Torn and damaged bytes: the last commit is damaged in every way that its format has, and bits are flipped in
+ * everything that was committed. Then the session is read, opened and gone on with.
+ *
+ * What must hold of each damage.
+ * 1. It is read as the session before the last commit or as the one after it, whichever the format says, or it is
+ *    refused with a named reason. Never as anything else.
+ * 2. Opening it for writing agrees with reading it. What is refused keeps its bytes.
+ * 3. Where it opens, recovery reaches what it would have reached from there after a plain death.
+ *
+ * A damage that leaves the bytes as they were is no damage: inconclusive. One that passes unnoticed where the format
+ * does not promise to notice it is counted apart.
+ *
+ * A recovery costs many times what a reading does, and of the many places at which one kind of damage was done all those
+ * read alike should recover alike. So it is executed for the first of them and for one in `RECOVERED_SHARE` of the
+ * others, unless the plan asks for each.
+ */
+import { compareViews, describeDifference, type Violation } from "../../checkers/index.ts";
+import { boundaryName, formatRunId, type TimelineEvent, World } from "../../faults/index.ts";
+import { VirtualClock } from "../../foundation/index.ts";
+import type { Disk, DiskFile, View } from "../../subject/index.ts";
+import { expectationOf, recoveryOf } from "../crash/recovery.ts";
+import { type Finding, judge, refusal, together } from "../judgement.ts";
+import type { Judgement } from "../result.ts";
+import {
+  firstStanding,
+  forkStanding,
+  type RunContext,
+  restarted,
+  runToEnd,
+  type Standing,
+} from "../standing.ts";
+import { type CommitSeen, chooseCommits, surveyCommits, visitCommits } from "./commits.ts";
+import type { Damage, DamageBudget, Reading } from "./damage.ts";
+import { damageNamed, damagesOf, flipsOfAll } from "./space.ts";
+
+/** How much to damage. */
+export interface TornPlan extends Omit<DamageBudget, "seed"> {
+  /** How many commits of a scenario are damaged: all of them if it has no more. */
+  readonly commitsMax: number;
+  /** Whether a recovery is executed for every damage. */
+  readonly recoverEach: boolean;
+}
+
+/** Takes what is found of faults of a medium, as it is found. */
+export interface FaultSink {
+  /** A fault that is going to be. */
+  saw(name: string): void;
+  /** `isRecovered`: a recovery from it was executed. */
+  judged(judgement: Judgement, name: string, isRecovered: boolean): void;
+  observed?(events: readonly TimelineEvent[]): void;
+}
+
+/** Of the recoveries from one kind of damage that read alike, one in this many is executed. */
+export const RECOVERED_SHARE = 16;
+
+/** Damages the chosen commits of the scenario, and flips bits in what it left in the end. */
+export async function exploreTorn(context: RunContext, plan: TornPlan, sink: FaultSink): Promise<void> {
+  const places = await surveyCommits(context);
+  const last = places.at(-1)?.name;
+  const chosen = chooseCommits(places, plan.commitsMax);
+  const budget = { ...plan, seed: context.seed };
+  const visited = new Set(last === undefined ? chosen : [...chosen, last]);
+  await damageCommits(context, visited, plan.recoverEach, sink, (name, files) => [
+    ...(chosen.has(name) ? damagesOf(files, budget) : []),
+    ...(name === last ? flipsOfAll(files, budget) : []),
+  ]);
+}
+
+/** One damage again. Does not call the sink if the run has no such commit, or the commit no such damage. */
+export async function tornAgain(
+  context: RunContext,
+  { commit, damage }: { readonly commit: string; readonly damage: string },
+  sink: FaultSink,
+): Promise<void> {
+  await damageCommits(context, new Set([commit]), true, sink, (_name, files) => {
+    const found = damageNamed(files, damage);
+    return found === undefined ? [] : [found];
+  });
+}
+
+async function damageCommits(
+  context: RunContext,
+  chosen: ReadonlySet<string>,
+  recoverEach: boolean,
+  sink: FaultSink,
+  damagesAt: (name: string, files: readonly DiskFile[]) => readonly Damage[],
+): Promise<void> {
+  if (chosen.size === 0) return;
+  const start = await firstStanding(context, new World(context.scenario, new VirtualClock()));
+  const end = await runToEnd(context, start);
+  start.disk.dispose();
+  // What is wrong with a run that nobody damaged is found where it is looked at; here it means that nothing was.
+  if (end.kind !== "settled") return;
+  await visitCommits(
+    context,
+    (name) => chosen.has(name),
+    async (commit) => {
+      const name = boundaryName(commit.boundary);
+      const trials = new Trials(context, commit, end.view, recoverEach);
+      for (const damage of damagesAt(name, commit.files)) {
+        const fault = `${name}:${damage.name}`;
+        sink.saw(fault);
+        const { judgement, isRecovered, events } = await trials.try(damage, fault);
+        sink.judged(judgement, fault, isRecovered);
+        sink.observed?.(events);
+      }
+    },
+  );
+}
+
+interface Tried {
+  readonly judgement: Judgement;
+  readonly isRecovered: boolean;
+  readonly events: readonly TimelineEvent[];
+}
+
+/** What is found in damaged bytes. */
+type Found =
+  | { readonly reading: Exclude<Reading, "refused">; readonly view: View }
+  | { readonly reading: "refused"; readonly error: unknown }
+  | { readonly reading: "other"; readonly view: View };
+
+/** The damages of one commit. */
+class Trials {
+  readonly #context: RunContext;
+  readonly #commit: CommitSeen;
+  readonly #uninterrupted: View;
+  readonly #recoverEach: boolean;
+  /** How often a kind of damage was read in one way. */
+  readonly #counts = new Map<string, number>();
+
+  constructor(context: RunContext, commit: CommitSeen, uninterrupted: View, recoverEach: boolean) {
+    this.#context = context;
+    this.#commit = commit;
+    this.#uninterrupted = uninterrupted;
+    this.#recoverEach = recoverEach;
+  }
+
+  async try(damage: Damage, fault: string): Promise<Tried> {
+    const { scenario, subject, seed, folder } = this.#context;
+    const id = formatRunId({
+      kind: "torn",
+      scenario: scenario.name,
+      subject: subject.id,
+      cuts: [],
+      seed,
+      fault,
+    });
+    const contents = damage.contents();
+    if (isUnchanged(this.#commit.files, contents))
+      return { judgement: noDamage(id), isRecovered: false, events: [] };
+    const disk = this.#commit.after.disk.withFiles?.(contents, folder);
+    if (disk === undefined) throw new Error(`${subject.id} has files that cannot be damaged`);
+    try {
+      return await this.#tried(damage, fault, id, disk);
+    } finally {
+      disk.dispose();
+    }
+  }
+
+  async #tried(damage: Damage, fault: string, id: string, disk: Disk): Promise<Tried> {
+    const found = await this.#read(disk);
+    const finding = findingOf(damage, found, this.#commit);
+    const first: Judgement = { id, ...finding };
+    if (finding.violations.length > 0 || finding.limit !== undefined || found.reading === "other") {
+      return { judgement: first, isRecovered: false, events: [] };
+    }
+    if (found.reading === "refused") return this.#refused(first, fault, disk);
+    if (!this.#isExecuted(`${damage.kind} ${found.reading}`)) {
+      return { judgement: first, isRecovered: false, events: [] };
+    }
+    return this.#recovered(first, fault, disk, found);
+  }
+
+  async #read(disk: Disk): Promise<Found> {
+    const { previous, complete, after } = this.#commit;
+    let view: View;
+    try {
+      view = await this.#context.subject.view(disk, { downtimes: after.downtimes });
+    } catch (error) {
+      return { reading: "refused", error };
+    }
+    if (view.exact === complete.exact) return { reading: "complete", view };
+    return { reading: view.exact === previous.exact ? "previous" : "other", view };
+  }
+
+  /** Opening must refuse it as reading did, and leave its bytes alone. */
+  async #refused(first: Judgement, fault: string, disk: Disk): Promise<Tried> {
+    const before = disk.files?.() ?? [];
+    const standing = this.#standing("after", fault, disk);
+    const end = await runToEnd(this.#context, standing);
+    const after = new Map((disk.files?.() ?? []).map((file) => [file.name, file.bytes]));
+    const events = [...standing.events, ...end.events];
+    const violations: Violation[] = [];
+    if (end.kind !== "refused") {
+      violations.push(
+        broken("opened", `it is refused where it is read, and opening it ended as ${end.kind}`),
+      );
+    } else if (!isNamed(end.error)) violations.push(unnamed(end.error));
+    if (!isUnchanged(before, after)) {
+      violations.push(broken("refused and changed", "opening refused it, and its bytes are others now"));
+    }
+    return { judgement: together(first, { violations }), isRecovered: false, events };
+  }
+
+  async #recovered(
+    first: Judgement,
+    fault: string,
+    disk: Disk,
+    { reading, view }: Extract<Found, { reading: "previous" | "complete" }>,
+  ): Promise<Tried> {
+    const { boundary } = this.#commit;
+    const cut = { boundary, position: reading === "complete" ? "after" : "before" } as const;
+    const standing = this.#standing(cut.position, fault, disk);
+    const expectation = await expectationOf(this.#context, cut, async () => view, this.#uninterrupted);
+    const end = await runToEnd(this.#context, standing);
+    const reached = end.kind === "settled" ? end.view : undefined;
+    const judgement = together(first, judge(first.id, end), recoveryOf(expectation, reached));
+    if (judgement.violations.length > 0) this.#counts.clear();
+    return { judgement, isRecovered: true, events: [...standing.events, ...end.events] };
+  }
+
+  /** What is left of the run on that side of the commit, over the damaged disk, at the time of the restart. */
+  #standing(side: "before" | "after", fault: string, disk: Disk): Standing {
+    const left = forkStanding(this.#commit[side], this.#context.folder, disk);
+    return restarted({ ...left, events: [...left.events.slice(0, -1), { kind: "crash", at: fault }] });
+  }
+
+  #isExecuted(key: string): boolean {
+    const count = this.#counts.get(key) ?? 0;
+    this.#counts.set(key, count + 1);
+    return this.#recoverEach || count % RECOVERED_SHARE === 0;
+  }
+}
+
+function findingOf(damage: Damage, found: Found, commit: CommitSeen): Finding {
+  const { allows, unpromised } = damage;
+  if (found.reading === "refused" && !isNamed(found.error)) return { violations: [unnamed(found.error)] };
+  if (found.reading !== "other" && allows.includes(found.reading)) return { violations: [] };
+  const what = described(found, commit);
+  if (unpromised !== undefined) {
+    const signature = found.reading === "previous" ? "taken for torn" : "unnoticed";
+    return {
+      violations: [],
+      limit: { signature: `${damage.kind}: ${signature}`, message: `${unpromised}; ${what}` },
+    };
+  }
+  const right = allows.map((reading) => WORDS[reading]).join(" or ");
+  return { violations: [broken(`${damage.kind}: ${found.reading}`, `what is right is ${right}; ${what}`)] };
+}
+
+const WORDS: Readonly<Record<Reading, string>> = {
+  previous: "the session before the commit",
+  complete: "the session after the commit",
+  refused: "a refusal",
+};
+
+function described(found: Found, { complete }: CommitSeen): string {
+  switch (found.reading) {
+    case "refused":
+      return `it is refused: ${messageOf(found.error)}`;
+    case "previous":
+    case "complete":
+      return `it is read as ${WORDS[found.reading]}`;
+    case "other": {
+      const difference = compareViews(complete.exact, found.view.exact);
+      const where = difference === undefined ? "" : `, ${describeDifference(difference)}`;
+      return `it is read as something else${where}`;
+    }
+  }
+}
+
+function broken(signature: string, message: string): Violation {
+  return { checker: "torn-bytes", signature, message };
+}
+
+function unnamed(error: unknown): Violation {
+  const { signature, message } = refusal(
+    "unnamed refusal",
+    error,
+    "it is refused without a named reason, by",
+  );
+  return broken(signature, message);
+}
+
+/** Whether an error is a refusal that was meant, with a reason that a caller can tell from others. */
+export function isNamed(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  const { code, reason } = error as Error & { readonly code?: unknown; readonly reason?: unknown };
+  // What the language itself throws is an accident, whatever it carries.
+  const isAccident = ACCIDENTS.some((accident) => error instanceof accident);
+  return !isAccident && (typeof reason === "string" || typeof code === "string");
+}
+
+const ACCIDENTS = [TypeError, RangeError, ReferenceError, SyntaxError];
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+function noDamage(id: string): Judgement {
+  const message = "the damage left every byte as it was";
+  return { id, violations: [], inconclusive: { signature: "fault-not-fired", message } };
+}
+
+function isUnchanged(files: readonly DiskFile[], contents: ReadonlyMap<string, Uint8Array>): boolean {
+  return (
+    files.length === contents.size &&
+    files.every(({ name, bytes }) => {
+      const found = contents.get(name);
+      return found !== undefined && Buffer.compare(bytes, found) === 0;
+    })
+  );
+}
