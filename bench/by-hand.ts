@@ -87,7 +87,7 @@ async function runToEnd(
   const session = new Session({ storage, metadata: METADATA, idGenerator });
   const { harness, suspended } = await AgentHarness.create({
     session,
-    models: new ScriptedModels(world, access, new Map()),
+    models: new ScriptedModels(world, access, storage),
     model: SCRIPTED_MODEL,
     tools: scriptedTools(scenario, world, access, 1),
     ...(scenario.settings.retry === undefined ? {} : { retry: { ...scenario.settings.retry } }),
@@ -98,7 +98,7 @@ async function runToEnd(
   });
   if (suspended.length > 0) await harness.resume();
   else if ((await harness.getLastResult()) === undefined) {
-    for (const stimulus of scenario.stimuli) await harness.prompt(stimulus.text);
+    for (const stimulus of scenario.stimuli) if ("text" in stimulus) await harness.prompt(stimulus.text);
   }
   await harness.close();
 }

@@ -6,6 +6,11 @@ import abortBesideSafeTool from "./abort-beside-safe-tool.ts";
 import abortWhileAnswering from "./abort-while-answering.ts";
 import abortWhileToolRuns from "./abort-while-tool-runs.ts";
 import abortWhileWaiting from "./abort-while-waiting.ts";
+import compact from "./compact.ts";
+import compactAtCap from "./compact-at-cap.ts";
+import compactByHook from "./compact-by-hook.ts";
+import compactDeclined from "./compact-declined.ts";
+import compactRetry from "./compact-retry.ts";
 import deferredAfterTools from "./deferred-after-tools.ts";
 import deferredError from "./deferred-error.ts";
 import deferredMismatch from "./deferred-mismatch.ts";
@@ -16,11 +21,25 @@ import deferredTruncated from "./deferred-truncated.ts";
 import everyCharacter from "./every-character.ts";
 import followUpAtTheEnd from "./follow-up-at-the-end.ts";
 import largeResult from "./large-result.ts";
+import navigate from "./navigate.ts";
+import navigateByHook from "./navigate-by-hook.ts";
+import navigateDeclined from "./navigate-declined.ts";
+import navigateNothingToSummarize from "./navigate-nothing-to-summarize.ts";
+import navigateSummary from "./navigate-summary.ts";
+import navigateSummaryFails from "./navigate-summary-fails.ts";
 import nextRun from "./next-run.ts";
 import nextRunWithdrawn from "./next-run-withdrawn.ts";
 import noteBesideAFailure from "./note-beside-a-failure.ts";
 import noteWhileAnswering from "./note-while-answering.ts";
 import oneTurn from "./one-turn.ts";
+import overflowByHook from "./overflow-by-hook.ts";
+import overflowDeclined from "./overflow-declined.ts";
+import overflowEmpty from "./overflow-empty.ts";
+import overflowError from "./overflow-error.ts";
+import overflowReported from "./overflow-reported.ts";
+import overflowShortLength from "./overflow-short-length.ts";
+import overflowSummaryRetry from "./overflow-summary-retry.ts";
+import overflowTwice from "./overflow-twice.ts";
 import parallelTools from "./parallel-tools.ts";
 import parallelWithRefusals from "./parallel-with-refusals.ts";
 import redeployedTools from "./redeployed-tools.ts";
@@ -30,6 +49,11 @@ import steerOneAtATime from "./steer-one-at-a-time.ts";
 import steerWhileToolRuns from "./steer-while-tool-runs.ts";
 import steerWithdrawn from "./steer-withdrawn.ts";
 import terminatingTool from "./terminating-tool.ts";
+import threshold from "./threshold.ts";
+import thresholdByHook from "./threshold-by-hook.ts";
+import thresholdDeclined from "./threshold-declined.ts";
+import thresholdEmpty from "./threshold-empty.ts";
+import thresholdSummaryFails from "./threshold-summary-fails.ts";
 import toolError from "./tool-error.ts";
 import twoTools from "./two-tools.ts";
 import writeWhileToolRuns from "./write-while-tool-runs.ts";
@@ -68,6 +92,30 @@ export const SCENARIOS: readonly Scenario[] = [
   abortWhileToolRuns,
   abortBesideSafeTool,
   abortWhileWaiting,
+  compact,
+  compactDeclined,
+  compactByHook,
+  compactRetry,
+  compactAtCap,
+  threshold,
+  thresholdDeclined,
+  thresholdByHook,
+  thresholdEmpty,
+  thresholdSummaryFails,
+  overflowError,
+  overflowReported,
+  overflowShortLength,
+  overflowTwice,
+  overflowEmpty,
+  overflowDeclined,
+  overflowByHook,
+  overflowSummaryRetry,
+  navigate,
+  navigateSummary,
+  navigateByHook,
+  navigateDeclined,
+  navigateSummaryFails,
+  navigateNothingToSummarize,
 ];
 
 /** The scenario of a name, or undefined. */

@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import type { Scenario } from "../faults/index.ts";
 import { History, twoTools } from "./testing/history.ts";
 import { judged, SCENARIO, signatures } from "./testing/judging.ts";
+import { cancel, compacting, structuralHistories } from "./testing/structural-histories.ts";
 
 const found = (history: History) => signatures(history, "effect-safety");
 const ready = (options = {}) => new History(options).seed().prompt().ready();
@@ -139,6 +140,14 @@ const wrong: Record<string, readonly [string, () => History]> = {
     "job given up without a cancellation",
     () => pending().effect({ kind: "cancellation", job: "job" }),
   ],
+  "a hook where there is nothing to decide": [
+    "hook without a decision to make",
+    () => pending().effect({ kind: "decision", task: 0 }),
+  ],
+  "a hook after a durable cancellation": [
+    "hook after a cancellation",
+    () => cancel(compacting()).effect({ kind: "decision", task: 0 }),
+  ],
 };
 
 const right: Record<string, () => History> = {
@@ -164,6 +173,8 @@ const right: Record<string, () => History> = {
   },
   "a deferred job given up after a durable cancellation": () =>
     pending().abort().effect({ kind: "cancellation", job: "job" }),
+  "a hook that is asked again in the next life": () =>
+    compacting().effect({ kind: "decision", task: 0 }).crash().effect({ kind: "decision", task: 0 }),
   "an intent without its effect": () =>
     pending({ maxAttempts: 2 }).crash().retryUnknown().intent().request(0),
 };
@@ -192,5 +203,24 @@ describe("a response", () => {
   it("other than the answer is seen", () => {
     const found = signatures(finished(), "effect-safety", answering("something else"));
     expect(found).toEqual(["response other than the answer"]);
+  });
+});
+
+describe("a generated summary", () => {
+  const generated =
+    structuralHistories["a compaction of its own, in two requests, after a retry and a crash"];
+  const answering = (...texts: string[]): Scenario => ({
+    ...SCENARIO,
+    summaries: [texts.map((text) => [{ text, stopReason: "stop", usage: { input: 10, output: 5 } }])],
+  });
+  const found = (...texts: string[]) =>
+    generated === undefined ? [] : signatures(generated(), "effect-safety", answering(...texts));
+
+  it("holds what its attempt was answered", () => {
+    expect(found("sho", "ort")).toEqual([]);
+  });
+
+  it("without one of the answers is seen", () => {
+    expect(found("sho", "long")).toEqual(["summary other than the answer"]);
   });
 });

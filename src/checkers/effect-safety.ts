@@ -11,10 +11,10 @@
  * 3. A tool call has an intent, and runs with exactly the stored arguments.
  * 4. A `never` call runs at most once, over all lives; a `safe` one at most once in each life.
  * 5. What a new intent says of a tool's replay is what the tool declares in this life.
- * 6. Nothing starts while a cancellation is durable.
+ * 6. Nothing starts while a cancellation is durable, and a decision hook only while there is something to decide.
  * And at the moment at which an effect is settled:
  * 7. A response that is no error follows a request, and a result that is no error an execution, of the same life.
- * 8. Their content is what the world answered. A runtime that loses answers loses them with and without a crash, so no
+ * 8. Their content is what the world answered; a generated summary holds what its attempt was answered. A runtime that loses answers loses them with and without a crash, so no
  *    comparison of two of its runs can tell.
  *
  * Does not check: that an intent is followed by its effect (a crash may fall between), whether a tool that calls itself
@@ -24,14 +24,17 @@
 import {
   type BillRow,
   type CancellationRow,
+  type DecisionRow,
   declaredReplay,
   type EffectRow,
   type Scenario,
+  type SummaryRow,
+  summaryReply,
 } from "../faults/index.ts";
 import { canonicalJson, jsonEquals } from "../foundation/index.ts";
 import type { EntryDraft, OperationState, ToolCall, ToolCallContent } from "../model/index.ts";
 import type { HarnessCheck, HarnessCheckRun, ObservedCommit, OtherEvent, Report } from "./harness-check.ts";
-import { assistantIn, callsIn, decisionOf, toolResultIn } from "./rows/site.ts";
+import { assistantIn, callsIn, decisionOf, summaryOf, toolResultIn } from "./rows/site.ts";
 import { toolArgsKey } from "./rows/tools.ts";
 import { type StoreModel, summaryAttemptId } from "./store-model.ts";
 
@@ -65,7 +68,10 @@ class EffectSafetyRun implements HarnessCheckRun {
 
   before({ writes }: ObservedCommit, model: StoreModel, report: Report): void {
     for (const write of writes) {
-      if (write.kind === "entry") this.#checkOrigin(write.entry, model, report);
+      if (write.kind === "entry") {
+        this.#checkOrigin(write.entry, model, report);
+        this.#checkSummary(write.entry, model, report);
+      }
       if (write.kind !== "register" || write.op !== "set" || write.namespace !== "op.state") continue;
       this.#checkDeclarations(write.value, model, report);
     }
@@ -74,9 +80,20 @@ class EffectSafetyRun implements HarnessCheckRun {
   event(event: OtherEvent, model: StoreModel, report: Report): void {
     if (event.kind !== "effect") return;
     const { row } = event;
-    if (row.kind === "request") this.#request(row, model, report);
-    else if (row.kind === "tool") this.#execute(row, model, report);
-    else this.#cancel(row, model, report);
+    switch (row.kind) {
+      case "request":
+      case "summary":
+        this.#request(row, model, report);
+        return;
+      case "decision":
+        this.#decide(row, model, report);
+        return;
+      case "cancellation":
+        this.#cancel(row, model, report);
+        return;
+      case "tool":
+        this.#execute(row, model, report);
+    }
   }
 
   /** A job is given up after a durable cancellation only; which one of its sources is named is not checked. */
@@ -88,8 +105,23 @@ class EffectSafetyRun implements HarnessCheckRun {
       report("job given up without a cancellation", `job ${job} was given up, and nobody cancelled`);
   }
 
-  #request(row: BillRow, model: StoreModel, report: Report): void {
-    const what = `request ${row.ask} of turn ${row.turn}`;
+  /** A hook decides what is still to be decided, and nothing that is cancelled. */
+  #decide(row: DecisionRow, model: StoreModel, report: Report): void {
+    const states = model.registers("op.state").map(({ value }) => value);
+    const undecided = states.find((state) => decisionOf(state)?.status === "deciding");
+    const what = `the hook for work ${row.task}`;
+    if (undecided === undefined) {
+      report("hook without a decision to make", `${what} ran, and nothing is to be decided`);
+    } else if (undecided.control.status === "cancel_requested") {
+      report("hook after a cancellation", `${what} ran after a durable cancellation`);
+    }
+  }
+
+  #request(row: BillRow | SummaryRow, model: StoreModel, report: Report): void {
+    const what =
+      row.kind === "request"
+        ? `request ${row.ask} of turn ${row.turn}`
+        : `request ${row.index} of summary ${row.task}, attempt ${row.attempt}`;
     const intents = model.registers("op.state").flatMap(({ value }) => requestIntents(value));
     const intent = intents.find(({ id }) => !this.#requests.has(id)) ?? intents[0];
     if (intent === undefined) {
@@ -178,6 +210,26 @@ class EffectSafetyRun implements HarnessCheckRun {
     this.#checkContent("result", entry.id, result.content, report);
   }
 
+  /** A generated summary holds what its attempt was answered, request by request. */
+  #checkSummary(entry: EntryDraft, model: StoreModel, report: Report): void {
+    if (entry.type !== "compaction" && entry.type !== "branch_summary") return;
+    if (entry.fromHook) return;
+    const pending = model
+      .registers("op.state")
+      .map(({ value }) => summaryOf(value).effect_pending)
+      .find((each) => each?.context.resultEntryId === entry.id);
+    for (const usageId of pending?.usageIds ?? []) {
+      const answer = this.#answers.get(usageId);
+      if (answer === undefined) continue;
+      const text = answer === "error" ? "an error" : textOf(answer);
+      if (answer !== "error" && entry.summary.includes(text)) continue;
+      report(
+        "summary other than the answer",
+        `summary ${entry.id} is ${cutOff(JSON.stringify(entry.summary))}; an answer was ${cutOff(JSON.stringify(text))}`,
+      );
+    }
+  }
+
   #checkContent(what: string, id: string, content: unknown, report: Report): void {
     const answer = this.#answers.get(id);
     if (answer === undefined || jsonEquals(content, answer)) return;
@@ -219,12 +271,16 @@ class EffectSafetyRun implements HarnessCheckRun {
 /** The content of a message, as the world's script says it; undefined where it has no such turn or tool. */
 type Answer = readonly object[] | "error" | undefined;
 
-function responseTo({ turn, ask }: BillRow, { turns }: Scenario): Answer {
-  const replies = turns[turn];
-  const reply = replies?.[Math.min(ask, replies.length) - 1];
+function responseTo(row: BillRow | SummaryRow, scenario: Scenario): Answer {
+  const reply = row.kind === "summary" ? summaryReply(scenario, row) : turnReply(scenario, row);
   if (reply === undefined) return undefined;
   const calls = (reply.toolCalls ?? []).map((call) => ({ type: "toolCall", ...call }));
   return reply.text === undefined ? calls : [{ type: "text", text: reply.text }, ...calls];
+}
+
+function turnReply({ turns }: Scenario, { turn, ask }: BillRow) {
+  const replies = turns[turn];
+  return replies?.[Math.min(ask, replies.length) - 1];
 }
 
 function resultOf({ tool, argumentsText }: EffectRow, { tools }: Scenario): Answer {
@@ -239,6 +295,10 @@ function resultOf({ tool, argumentsText }: EffectRow, { tools }: Scenario): Answ
     case undefined:
       return undefined;
   }
+}
+
+function textOf(blocks: readonly object[]): string {
+  return blocks.flatMap((block) => ("text" in block ? [String(block.text)] : [])).join("\n");
 }
 
 function cutOff(text: string | undefined): string {

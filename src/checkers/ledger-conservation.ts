@@ -1,7 +1,8 @@
 /**
  * Ledger conservation: every cost is in the ledger once, and nothing is there that was not billed.
  *
- * Terms. *Bill*: what the scripted world charged: each request, and each execution of a tool that reports usage.
+ * Terms. *Bill*: what the scripted world charged: each request, and each hook and each execution of a tool that reports
+ * usage.
  * *Lost*: a charge whose intent was pending when the process died; nobody learned of it, and the policy table calls
  * its outcome unknown (spec §4.5).
  *
@@ -36,7 +37,7 @@ interface OpenCharge {
 
 class LedgerRun implements HarnessCheckRun {
   readonly #scenario: Scenario;
-  /** By usage id of a request, or by result id of a call. */
+  /** By usage id of a request, by result id of a call, or by the task that a hook decides. */
   readonly #open: Map<string, readonly OpenCharge[]>;
   readonly #lost: ScriptedUsage[];
 
@@ -110,7 +111,7 @@ class LedgerRun implements HarnessCheckRun {
   #charge(row: WorldRow, model: StoreModel): void {
     const usage = chargeOf(row, this.#scenario);
     if (usage === undefined) return;
-    const key = row.kind === "tool" ? callKey(row.callId, model) : requestKey(model, this.#open);
+    const key = chargeKey(row, model, this.#open);
     // Without an intent nothing will settle it; effect safety says so, and the bill will not add up.
     if (key === undefined) return;
     this.#open.set(key, [...(this.#open.get(key) ?? []), { usage, life: model.life }]);
@@ -118,7 +119,8 @@ class LedgerRun implements HarnessCheckRun {
 
   #book(row: UsageRowDraft, model: StoreModel, report: Report): void {
     if (row.adjustment) return;
-    const key = this.#open.has(row.id) ? row.id : (row.entryId ?? row.id);
+    const keys = [row.id, row.entryId, hookKey(model)];
+    const key = keys.find((each) => each !== undefined && this.#open.has(each)) ?? row.id;
     const charge = this.#take(key, model);
     if (charge === undefined) {
       if (!isZero(row.usage))
@@ -168,10 +170,48 @@ class LedgerRun implements HarnessCheckRun {
 
 /** What a row of the world cost. */
 function chargeOf(row: WorldRow, scenario: Scenario): ScriptedUsage | undefined {
-  const does = row.kind === "tool" ? scenario.tools.find(({ name }) => name === row.tool)?.does : undefined;
-  const usage = row.kind === "request" ? row.usage : does?.kind === "answers" ? does.usage : undefined;
+  const usage = priceOf(row, scenario);
   // What costs nothing leaves nothing to conserve.
   return usage === undefined || usage.input + usage.output === 0 ? undefined : usage;
+}
+
+function priceOf(row: WorldRow, { tools }: Scenario): ScriptedUsage | undefined {
+  switch (row.kind) {
+    case "request":
+    case "summary":
+    case "decision":
+      return row.usage;
+    case "cancellation":
+      return undefined;
+    case "tool": {
+      const does = tools.find(({ name }) => name === row.tool)?.does;
+      return does?.kind === "answers" ? does.usage : undefined;
+    }
+  }
+}
+
+/** Under which key a charge waits for its booking. */
+function chargeKey(row: WorldRow, model: StoreModel, open: ReadonlyMap<string, unknown>): string | undefined {
+  switch (row.kind) {
+    case "request":
+    case "summary":
+      return requestKey(model, open);
+    case "decision":
+      return hookKey(model);
+    case "cancellation":
+      return undefined;
+    case "tool":
+      return callKey(row.callId, model);
+  }
+}
+
+/** A hook's cost belongs to the work that it decides; its row is booked with the entry that it supplies. */
+function hookKey(model: StoreModel): string | undefined {
+  for (const { value } of model.registers("op.state")) {
+    const decision = decisionOf(value);
+    if (decision?.status === "deciding") return `hook:${decision.taskId}`;
+  }
+  return undefined;
 }
 
 /** The usage id of the request intent that is open, one without a charge first. */

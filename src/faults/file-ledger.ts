@@ -100,4 +100,10 @@ function parseRow(text: string): WorldRow | undefined {
   return ROW_KINDS.has(value.kind) ? (value as WorldRow) : undefined;
 }
 
-const ROW_KINDS: ReadonlySet<unknown> = new Set<WorldRow["kind"]>(["request", "tool", "cancellation"]);
+const ROW_KINDS: ReadonlySet<unknown> = new Set<WorldRow["kind"]>([
+  "request",
+  "summary",
+  "decision",
+  "tool",
+  "cancellation",
+]);

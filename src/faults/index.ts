@@ -35,31 +35,45 @@ export {
 export {
   callsAt,
   declaredReplay,
+  isStructural,
   type MeanwhileCall,
+  MODEL_LIMITS,
   type Moment,
   type QueueCall,
   type Scenario,
   type ScenarioSettings,
   type ScriptedCall,
+  type ScriptedDecision,
   type ScriptedReply,
   type ScriptedTool,
   type ScriptedToolBehaviour,
   type ScriptedUsage,
   type Stimulus,
+  type StructuralCall,
 } from "./scenario.ts";
 export { Timeline, type TimelineEvent } from "./timeline.ts";
 export {
   CANCELLATION_LABEL,
+  DECISION_LABEL,
   EFFECT_LABELS,
   MemoryLedger,
   POLL_LABEL,
   REQUEST_LABEL,
   ScriptExhausted,
   type ScriptedToolAnswer,
+  SUMMARY_LABEL,
+  summaryReply,
   TIMER_LABEL,
   TOOL_LABEL,
   World,
   type WorldAccess,
   type WorldLedger,
 } from "./world.ts";
-export type { BillRow, CancellationRow, EffectRow, WorldRow } from "./world-row.ts";
+export type {
+  BillRow,
+  CancellationRow,
+  DecisionRow,
+  EffectRow,
+  SummaryRow,
+  WorldRow,
+} from "./world-row.ts";

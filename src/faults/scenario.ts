@@ -19,6 +19,15 @@ export interface Scenario {
    * polled, a cancelled one is asked by the next run); the last one answers every later ask.
    */
   readonly turns: readonly (readonly ScriptedReply[])[];
+  /**
+   * What the model answers where it is asked for a summary: `summaries[n]` is for work that begins while the session
+   * holds n compactions and branch summaries. It lists the answers to the first and the second request of an attempt,
+   * by attempt; the last one answers every later attempt. Absent for work that comes to no request, also because there
+   * is nothing to compact.
+   */
+  readonly summaries?: readonly (readonly (readonly ScriptedReply[])[] | null)[];
+  /** What the application's decision hook says of the same work; null and absent: nothing. */
+  readonly decisions?: readonly (ScriptedDecision | null)[];
   /** What the application does, in order. Each starts when the one before it is done. */
   readonly stimuli: readonly Stimulus[];
   /** What it does meanwhile, while something of the world is under way. Those of one moment are made in order. */
@@ -35,13 +44,53 @@ export interface ScenarioSettings {
   readonly retry?: { readonly enabled: boolean; readonly maxRetries: number; readonly baseDelayMs: number };
   /** Asks the provider to answer later, within this window. */
   readonly deferred?: { readonly window: "15m" | "1h" | "24h" };
+  /** When and how far a context is compacted, in tokens. */
+  readonly compaction?: {
+    readonly enabled: boolean;
+    readonly reserveTokens: number;
+    readonly keepRecentTokens: number;
+  };
+  /** Of the model, in tokens; see {@link MODEL_LIMITS}. */
+  readonly contextWindow?: number;
 }
+
+/** Limits of the scripted model, in tokens, where a scenario says nothing else. */
+export const MODEL_LIMITS = { contextWindow: 1_000_000, outputTokens: 8_192 };
+
+/** What a scripted hook decides; what it supplies keeps the rest of the preparation. */
+export type ScriptedDecision =
+  | { readonly kind: "decline" }
+  | { readonly kind: "supply"; readonly summary: string; readonly usage?: ScriptedUsage };
 
 /**
  * What a caller does to the runtime from outside. Never gated. A message is known by its text, also after a restart, so
  * no two messages of a scenario share one.
  */
-export type Stimulus = { readonly call: "prompt"; readonly text: string } | QueueCall;
+export type Stimulus = { readonly call: "prompt"; readonly text: string } | QueueCall | StructuralCall;
+
+/**
+ * Calls that work on the tree of an idle lane. Of two in a row that are accepted, only the second may navigate, and to
+ * another place than the first: after a restart they are told apart by what the lane's last operation was.
+ */
+export type StructuralCall = {
+  /** The tag of the error with which it is refused; absent: it is accepted. */
+  readonly refused?: string;
+} & (
+  | { readonly call: "compact"; readonly customInstructions?: string }
+  | {
+      readonly call: "navigateTree";
+      /** The text of the message that is its target, whoever said it; null: the root. */
+      readonly to: string | null;
+      readonly summarize?: true;
+      readonly label?: string;
+      readonly customInstructions?: string;
+    }
+);
+
+/** Whether a call works on the tree. */
+export function isStructural(call: { readonly call: string }): call is StructuralCall {
+  return call.call === "compact" || call.call === "navigateTree";
+}
 
 /** Calls that say something to a lane, or take it back: `cancelQueued` names what was said. */
 export interface QueueCall {

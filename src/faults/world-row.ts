@@ -2,7 +2,7 @@
 import type { ScriptedUsage } from "./scenario.ts";
 
 /** One thing that really happened outside. */
-export type WorldRow = BillRow | EffectRow | CancellationRow;
+export type WorldRow = BillRow | SummaryRow | DecisionRow | EffectRow | CancellationRow;
 
 /** A request or a poll that was sent, and what it cost. */
 export interface BillRow {
@@ -11,6 +11,27 @@ export interface BillRow {
   /** From 1: one more than the answers that this turn had settled when it was asked. */
   readonly ask: number;
   readonly usage: ScriptedUsage;
+}
+
+/** A request for a summary that was sent, and what it cost. */
+export interface SummaryRow {
+  readonly kind: "summary";
+  /** Which work it is for, as the scenario counts it. */
+  readonly task: number;
+  /** 0 or 1: the how-manieth request of its attempt. */
+  readonly index: number;
+  /** From 1. */
+  readonly attempt: number;
+  readonly usage: ScriptedUsage;
+}
+
+/** A decision hook of the application that ran. */
+export interface DecisionRow {
+  readonly kind: "decision";
+  /** Which work it decided, as the scenario counts it. */
+  readonly task: number;
+  /** What it cost to supply a result; absent: nothing. */
+  readonly usage?: ScriptedUsage;
 }
 
 /** A tool execution that took place. */

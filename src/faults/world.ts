@@ -7,7 +7,8 @@
  *
  * Invariants.
  * 1. A row is in the bill or in the ledger before its answer exists: what happened is never forgotten, whatever dies.
- * 2. An answer depends on the scenario, the turn and the ask, and on nothing else. So a request that is repeated after
+ * 2. An answer depends on the scenario, the turn and the ask (of a summary: the work, the request and the attempt), and
+ *    on nothing else. So a request that is repeated after
  *    a crash gets the answer that the lost one would have got, and "ran twice" (two rows of one turn and ask) can be
  *    told from "was answered differently".
  * 3. Each effect is one boundary: `before` it nothing is in the rows; `inside` it the row exists and the answer does
@@ -17,14 +18,16 @@ import type { JsonValue, VirtualClock } from "../foundation/index.ts";
 import { canonicalJson } from "../foundation/index.ts";
 import type { Boundary } from "./boundary.ts";
 import type { Gate } from "./gate.ts";
-import type { Scenario, ScriptedReply, ScriptedTool, ScriptedUsage } from "./scenario.ts";
+import type { Scenario, ScriptedDecision, ScriptedReply, ScriptedTool, ScriptedUsage } from "./scenario.ts";
 import type { Timeline } from "./timeline.ts";
-import type { WorldRow } from "./world-row.ts";
+import type { SummaryRow, WorldRow } from "./world-row.ts";
 
 /** The labels of the world's effects. */
 export const REQUEST_LABEL = "provider.request";
 export const POLL_LABEL = "provider.poll";
 export const CANCELLATION_LABEL = "provider.cancel";
+export const SUMMARY_LABEL = "provider.summary";
+export const DECISION_LABEL = "hook.decide";
 export const TOOL_LABEL = "tool.execute";
 export const TIMER_LABEL = "timer.sleep";
 /** All of them. */
@@ -32,6 +35,8 @@ export const EFFECT_LABELS = [
   REQUEST_LABEL,
   POLL_LABEL,
   CANCELLATION_LABEL,
+  SUMMARY_LABEL,
+  DECISION_LABEL,
   TOOL_LABEL,
   TIMER_LABEL,
 ] as const;
@@ -118,8 +123,33 @@ export class World {
     return this.#effect(access, label, () => {
       const replies = this.scenario.turns[turn];
       const reply = replies?.[Math.min(ask, replies.length) - 1];
-      if (reply === undefined) throw new ScriptExhausted(this.scenario.name, turn);
+      if (reply === undefined) throw new ScriptExhausted(this.scenario.name, `turn ${turn}`);
       return { row: { kind: "request", turn, ask, usage: reply.usage }, answer: () => reply };
+    });
+  }
+
+  /** Sends a request for a summary; the numbers as in {@link SummaryRow}. Rejects as `request` does. */
+  requestSummary(
+    access: WorldAccess,
+    { task, index, attempt }: { readonly task: number; readonly index: number; readonly attempt: number },
+  ): Promise<ScriptedReply> {
+    return this.#effect(access, SUMMARY_LABEL, () => {
+      const reply = summaryReply(this.scenario, { task, index, attempt });
+      if (reply === undefined)
+        throw new ScriptExhausted(this.scenario.name, `request ${index} of summary ${task}`);
+      return { row: { kind: "summary", task, index, attempt, usage: reply.usage }, answer: () => reply };
+    });
+  }
+
+  /** Asks the application's decision hook about work on the tree; null: it leaves it to the summarizer. */
+  decide(access: WorldAccess, task: number): Promise<ScriptedDecision | null> {
+    return this.#effect(access, DECISION_LABEL, () => {
+      const decision = this.scenario.decisions?.[task] ?? null;
+      const usage = decision?.kind === "supply" ? decision.usage : undefined;
+      return {
+        row: { kind: "decision", task, ...(usage === undefined ? {} : { usage }) },
+        answer: () => decision,
+      };
     });
   }
 
@@ -161,14 +191,23 @@ export class World {
   }
 }
 
-/** The scenario has no answer for a turn: the scenario is wrong, or the runtime asks for more than it should. */
+/** The answer to a nested request of an attempt. */
+export function summaryReply(
+  { summaries }: Scenario,
+  { task, index, attempt }: Pick<SummaryRow, "task" | "index" | "attempt">,
+): ScriptedReply | undefined {
+  const replies = summaries?.[task]?.[index];
+  return replies?.[Math.min(attempt, replies.length) - 1];
+}
+
+/** The scenario has no answer to a request: the scenario is wrong, or the runtime asks for more than it should. */
 export class ScriptExhausted extends Error {
   override readonly name = "ScriptExhausted";
   readonly code = "SCRIPT_EXHAUSTED";
 
-  constructor(scenario: string, turn: number) {
+  constructor(scenario: string, asked: string) {
     super(
-      `scenario ${scenario} scripts no answer for turn ${turn}; the runtime asked for one more than it should`,
+      `scenario ${scenario} scripts no answer for ${asked}; the runtime asked for one more than it should`,
     );
   }
 }

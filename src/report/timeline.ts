@@ -30,6 +30,10 @@ function describeRow(row: Extract<TimelineEvent, { kind: "effect" }>["row"]): st
   switch (row.kind) {
     case "request":
       return `turn ${row.turn}, ask ${row.ask}`;
+    case "summary":
+      return `summary ${row.task}, request ${row.index}, attempt ${row.attempt}`;
+    case "decision":
+      return `work ${row.task}`;
     case "tool":
       return `${row.tool} ${row.callId} ${row.argumentsText}`;
     case "cancellation":

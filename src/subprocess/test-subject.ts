@@ -114,7 +114,8 @@ async function run(boot: Boot, { line = (text) => text, asksTwice }: Flaws): Pro
       mediumStop.reached();
       return new Promise<void>(() => undefined);
     });
-  for (const [turn, { text }] of scenario.stimuli.entries()) {
+  const texts = scenario.stimuli.flatMap((stimulus) => ("text" in stimulus ? [stimulus.text] : []));
+  for (const [turn, text] of texts.entries()) {
     if (text === "hang") await new Promise(() => undefined);
     if (text === "spin") for (;;);
     if (text === "exit") process.exit(7);

@@ -2,34 +2,40 @@
  * The continuation: how a conversation must go on from a durable state, transaction by transaction forgotten and entry
  * by entry kept.
  *
- * It knows the tables of generation, tools and recovery (spec §3.7, §3.8, §4.5) and the scenario, and nothing of the
+ * It knows the tables of generation, tools, structural work and recovery (spec §3.7 to §3.10, §4.5) and the scenario, and nothing of the
  * state machine under test. It starts where a process died, applies the policy to what was pending there, and goes on
  * to the end of the scenario as an application would: an interrupted operation is resumed, what is durable is never said
  * again, and a call that belongs to a moment is made when the moment comes again.
  *
- * Covered: runs with generation, retry, deferred answers, tools, queues and cancellation. For everything else it throws
- * `NotCovered`.
+ * Covered: runs with generation, retry, deferred answers, tools, queues and cancellation, and work on the tree. For
+ * everything else it throws `NotCovered`.
  */
 
 import {
   callsAt,
   declaredReplay,
+  isStructural,
   type MeanwhileCall,
   type Moment,
+  type QueueCall,
   type Scenario,
   type Stimulus,
+  type StructuralCall,
 } from "../../faults/index.ts";
 import {
+  type CheckpointPhase,
   type NormalizedRetryPolicy,
   normalizeRetryPolicy,
   type OperationState,
   type RunState,
   type ToolBatch,
 } from "../../model/index.ts";
-import { isOverflowMessage, isRetryableMessage } from "../rows/error-text.ts";
+import { isRetryableMessage } from "../rows/error-text.ts";
+import { isTooLarge } from "./context-size.ts";
 import { deferredAt, handleAt, type NextPoll, pollOf } from "./deferred.ts";
 import { contentOf, type ExpectedQueue, ExpectedQueues } from "./expected-queues.ts";
 import { ANY_ERROR, ExpectedSession, type Outcome } from "./expected-session.ts";
+import { ExpectedStructural, isStructuralEntry, type WorkEnd } from "./expected-structural.ts";
 import {
   Library,
   type LibraryReply,
@@ -40,11 +46,13 @@ import {
 } from "./library.ts";
 import {
   callsOf,
+  contextAt,
   NotCovered,
   openOperation,
   type ParsedEntry,
   type ParsedView,
   type ToolCallSource,
+  textIn,
 } from "./parsed-view.ts";
 
 /** What the conversation must become, and what the policy table demanded on the way. */
@@ -62,11 +70,26 @@ export function continueFrom(scenario: Scenario, atCut: ParsedView, uninterrupte
 
 /** What follows in a run. */
 type Next =
-  | { readonly kind: "checkpoint"; readonly owes: Owed; readonly skipsInbox: boolean }
-  | { readonly kind: "generate"; readonly attempt: number; readonly policy: NormalizedRetryPolicy }
+  | Checkpoint
+  | {
+      readonly kind: "generate";
+      readonly attempt: number;
+      readonly policy: NormalizedRetryPolicy;
+      /** A request of this turn did not fit, and its context was compacted. */
+      readonly isCompacted?: boolean;
+    }
   | NextPoll
   | { readonly kind: "failing"; readonly error: unknown }
   | ({ readonly kind: "end" } & Outcome);
+
+interface Checkpoint {
+  readonly kind: "checkpoint";
+  readonly owes: Owed;
+  readonly skipsInbox: boolean;
+  /** Its size was judged before: not again. */
+  readonly isSizeChecked?: boolean;
+  readonly isCompacted?: boolean;
+}
 
 /** What a checkpoint leads to when nothing is queued: a response, or the end. */
 type Owed = "assistant" | Extract<Outcome, { outcome: "completed" }>;
@@ -76,6 +99,7 @@ class Continuation {
   readonly #library: Library;
   readonly #session: ExpectedSession;
   readonly #queues: ExpectedQueues;
+  readonly #structural: ExpectedStructural;
   readonly #open: OperationState | undefined;
   readonly #demands: string[] = [];
   #isCancelled: boolean;
@@ -88,12 +112,25 @@ class Continuation {
     this.#session = new ExpectedSession(atCut, uninterrupted);
     this.#open = openOperation(atCut)?.state;
     this.#queues = new ExpectedQueues(scenario.settings, atCut, this.#open);
+    const demand = (what: string) => this.#demand(what);
+    this.#structural = new ExpectedStructural(scenario, this.#session, uninterrupted, this.#policy(), demand);
+    // Work on the tree that lies ahead waits before the next entry is placed, and has not waited yet.
+    if (this.#isWorkAhead(uninterrupted.entries[atCut.entries.length])) {
+      this.#session.nowMs -= this.#structural.waitsAhead();
+    }
     this.#isCancelled = this.#open?.control.status === "cancel_requested";
     this.#hasPollPermit = this.#open !== undefined;
   }
 
+  #isWorkAhead(next: ParsedEntry | undefined): boolean {
+    const [first] = this.#open === undefined ? this.#undone() : [];
+    if (first !== undefined) return isStructural(first);
+    return next !== undefined && isStructuralEntry(next) && !isStructuralState(this.#open);
+  }
+
   run(): void {
-    if (this.#open !== undefined) this.#follow(this.#resume(this.#open));
+    if (this.#open?.kind === "run") this.#follow(this.#resume(this.#open));
+    else if (this.#open !== undefined) this.#resumeWork(this.#open);
     this.#hasPollPermit = false;
     for (const stimulus of this.#undone()) this.#make(stimulus);
   }
@@ -102,20 +139,48 @@ class Continuation {
     return { view: this.#session.view(this.#queues), demands: this.#demands };
   }
 
-  /** The calls in order, without those before one that is done. */
+  /**
+   * The calls in order, without those before one that is done. Work on the tree says nothing; what was done of it since
+   * the last that was said shows in how the lane's last operation ended.
+   */
   #undone(): readonly Stimulus[] {
     const { stimuli } = this.#scenario;
-    return stimuli.slice(stimuli.findLastIndex((stimulus) => this.#isDone(stimulus)) + 1);
+    let next = stimuli.findLastIndex((stimulus) => !isStructural(stimulus) && this.#isDone(stimulus)) + 1;
+    for (const [index, stimulus] of [...stimuli.entries()].slice(next)) {
+      if (!isStructural(stimulus)) break;
+      if (this.#isLatest(stimulus)) next = index + 1;
+    }
+    return stimuli.slice(next);
   }
 
-  #isDone(said: Stimulus | MeanwhileCall): boolean {
-    if (said.call === "cancelQueued" || said.call === "abort") return false;
-    return this.#session.holds(said.text) || this.#queues.holds(said.text);
+  #isLatest(call: StructuralCall): boolean {
+    const { kind, outcome, leafId = null } = this.#session.lastResult;
+    if (call.refused !== undefined) return false;
+    if (call.call === "compact") return kind === "compaction";
+    if (kind !== "navigation" || outcome !== "completed") return kind === "navigation";
+    const stands = this.#session.entries.find(({ id }) => id === leafId);
+    return (call.summarize === true ? (stands?.parentId ?? null) : leafId) === this.#targetOf(call.to);
+  }
+
+  #targetOf(text: string | null): string | null {
+    if (text === null) return null;
+    const target = this.#session.entries.find(({ message }) => textIn(message) === text);
+    if (target === undefined) throw new NotCovered("a navigation to what was never said");
+    return target.id;
+  }
+
+  #isDone(call: Exclude<Stimulus, StructuralCall> | MeanwhileCall): boolean {
+    if (call.call === "cancelQueued" || call.call === "abort") return false;
+    return this.#session.holds(call.text) || this.#queues.holds(call.text);
   }
 
   /** A call to an idle lane. */
   #make(stimulus: Stimulus): void {
     switch (stimulus.call) {
+      case "compact":
+      case "navigateTree":
+        if (stimulus.refused === undefined) this.#work(stimulus);
+        return;
       case "prompt":
         for (const item of this.#queues.takeNextRun()) this.#session.placeItem(item);
         this.#session.prompt(stimulus.text);
@@ -135,6 +200,50 @@ class Continuation {
     }
   }
 
+  /** Work on the tree of an idle lane. */
+  #work(call: StructuralCall): void {
+    if (call.call === "compact") {
+      this.#endWork("compaction", this.#structural.begin());
+      return;
+    }
+    const target = this.#targetOf(call.to);
+    if (call.summarize === true && target !== null) {
+      this.#endWork("navigation", this.#structural.begin(target), call.label);
+    } else this.#move(target, call.label);
+  }
+
+  #move(target: string | null, label: string | undefined): void {
+    this.#session.moveTo(target);
+    this.#endWork("navigation", { kind: "published" }, label);
+  }
+
+  /** Goes on with an operation that works on the tree. */
+  #resumeWork(state: Exclude<OperationState, RunState>): void {
+    if (this.#isCancelled) this.#session.endWork(state.kind, { outcome: "aborted" });
+    else if (state.kind === "compaction")
+      this.#endWork("compaction", this.#structural.resume(state.structural));
+    else if (state.summarize) {
+      const end = this.#structural.resume(state.phase.structural, state.targetId);
+      this.#endWork("navigation", end, state.label);
+    } else this.#move(state.targetId, state.label);
+  }
+
+  #endWork(kind: "compaction" | "navigation", end: WorkEnd, label?: string): void {
+    switch (end.kind) {
+      case "nothing":
+        return;
+      case "published":
+        if (label !== undefined) this.#session.label(label);
+        this.#session.endWork(kind, { outcome: "completed" });
+        return;
+      case "declined":
+        this.#session.endWork(kind, { outcome: "declined" });
+        return;
+      case "failed":
+        this.#session.endWork(kind, { outcome: "failed", error: end.error });
+    }
+  }
+
   /** The calls of a moment, as far as they are not durable. */
   #during(moment: Moment): void {
     for (const call of callsAt(this.#scenario, moment)) {
@@ -151,7 +260,7 @@ class Continuation {
   }
 
   /** A call that queues something, or takes it back. */
-  #say(said: Exclude<Stimulus, { call: "prompt" }>): void {
+  #say(said: QueueCall): void {
     const { call, text } = said;
     const isRefused = this.#isCancelled && (call === "steer" || call === "followUp");
     if (call === "cancelQueued") this.#queues.withdraw(text);
@@ -172,9 +281,9 @@ class Continuation {
   #after(next: Exclude<Next, { kind: "end" }>): Next {
     switch (next.kind) {
       case "checkpoint":
-        return this.#checkpoint(next.owes, next.skipsInbox);
+        return this.#checkpoint(next);
       case "generate":
-        return this.#generate(next.attempt, next.policy);
+        return this.#generate(next);
       case "poll":
         return this.#poll(next);
       case "failing":
@@ -185,11 +294,21 @@ class Continuation {
   }
 
   /** The order of spec §3.12. */
-  #checkpoint(owes: Owed, skipsInbox: boolean): Next {
+  #checkpoint(checkpoint: Checkpoint): Next {
     if (this.#isCancelled) return ABORTED;
+    const { owes, skipsInbox, isSizeChecked = false, isCompacted = false } = checkpoint;
     if (!skipsInbox && this.#places("writes", "steer")) return OWES_ASSISTANT_AT_ONCE;
-    if (owes === "assistant") return { kind: "generate", attempt: 1, policy: this.#policy() };
+    if (!isSizeChecked && this.#isTooLarge()) {
+      return afterWork(this.#structural.begin(), { ...checkpoint, isSizeChecked: true });
+    }
+    if (owes === "assistant") {
+      return { kind: "generate", attempt: 1, policy: this.#policy(), isCompacted };
+    }
     return this.#places("followUp") ? OWES_ASSISTANT_AT_ONCE : { kind: "end", ...owes };
+  }
+
+  #isTooLarge(): boolean {
+    return isTooLarge(contextAt(this.#session.entries, this.#session.leafId), this.#scenario.settings);
   }
 
   /** Places what is due of the first queue that has something for the model; custom entries do not count. */
@@ -205,19 +324,12 @@ class Continuation {
   }
 
   /** Applies the policy to what was pending. */
-  #resume(state: OperationState): Next {
-    if (state.kind !== "run") throw new NotCovered(`a ${state.kind} operation`);
+  #resume(state: RunState): Next {
     const { phase } = state;
     this.#session.latestAssistantId = state.latestAssistantEntryId ?? undefined;
     switch (phase.kind) {
-      case "checkpoint": {
-        const { continuation, skipInboxOnce } = phase;
-        const owes =
-          continuation.kind === "need_assistant"
-            ? "assistant"
-            : completed(continuation.includeFinalAssistant ? "assistant" : "terminated_tools");
-        return { kind: "checkpoint", owes, skipsInbox: skipInboxOnce === true };
-      }
+      case "checkpoint":
+        return checkpointOf(phase);
       case "assistant":
         return this.#resumeGeneration(phase.generation, this.#isCancelled);
       case "tools":
@@ -226,8 +338,13 @@ class Continuation {
         return { kind: "failing", error: phase.error };
       case "deferred":
         return this.#resumeDeferred(phase.deferred);
-      case "compaction":
-        throw new NotCovered(`the phase ${phase.kind}`);
+      case "compaction": {
+        if (this.#isCancelled) return ABORTED;
+        const end = this.#structural.resume(phase.structural);
+        // After an overflow there is no going on without a compaction.
+        if (phase.reason === "overflow" && end.kind === "declined") return FAILING;
+        return afterWork(end, checkpointOf(phase.resumeAfter));
+      }
     }
   }
 
@@ -235,16 +352,16 @@ class Continuation {
     generation: Extract<RunState["phase"], { kind: "assistant" }>["generation"],
     isCancelled: boolean,
   ): Next {
-    const { retryPolicy, configuration } = generation.context;
+    const { retryPolicy, configuration, overflowRecoveryUsed: isCompacted } = generation.context;
     switch (generation.status) {
       case "ready":
         if (isCancelled) return ABORTED;
-        return { kind: "generate", attempt: generation.nextAttempt, policy: retryPolicy };
+        return { kind: "generate", attempt: generation.nextAttempt, policy: retryPolicy, isCompacted };
       case "retry_wait":
         if (isCancelled) return ABORTED;
         // The view at the cut was read with the downtime of this cut, so this is when the wait is over for the reader.
         this.#session.nowMs = generation.notBefore;
-        return { kind: "generate", attempt: generation.nextAttempt, policy: retryPolicy };
+        return { kind: "generate", attempt: generation.nextAttempt, policy: retryPolicy, isCompacted };
       case "effect_pending": {
         const { attempt } = generation;
         if (isCancelled) {
@@ -254,7 +371,7 @@ class Continuation {
         }
         if (attempt < retryPolicy.maxAttempts) {
           this.#demand(`generation pending: attempt ${attempt + 1} of ${retryPolicy.maxAttempts}`);
-          return { kind: "generate", attempt: attempt + 1, policy: retryPolicy };
+          return { kind: "generate", attempt: attempt + 1, policy: retryPolicy, isCompacted };
         }
         this.#demand("generation pending at the cap: synthetic error under R, the run fails");
         this.#session.settle(syntheticResponse("error", configuration.model));
@@ -286,7 +403,7 @@ class Continuation {
   }
 
   /** One attempt: its answer is settled, and says what follows. */
-  #generate(attempt: number, policy: NormalizedRetryPolicy): Next {
+  #generate({ attempt, policy, isCompacted = false }: Extract<Next, { kind: "generate" }>): Next {
     const count = new TurnCount();
     for (const entry of this.#session.entries) count.take(entry);
     this.#during({ turn: count.turn, ask: count.ask });
@@ -296,17 +413,25 @@ class Continuation {
     }
     const reply = deferredAt(this.#library.reply(count.turn, count.ask), this.#session.nowMs);
     const { stopReason, errorMessage } = reply;
-    if (isOverflowMessage(errorMessage)) throw new NotCovered("an overflow");
     this.#session.settle(reply);
+    if (reply.isOverflow) return this.#overflow(isCompacted);
     if (stopReason === "error") {
       if (attempt >= policy.maxAttempts || !isRetryableMessage(errorMessage)) {
         return { kind: "failing", error: this.#session.failure(errorMessage) };
       }
       this.#session.nowMs += policy.baseDelayMs * 2 ** (attempt - 1);
       this.#during({ retryOf: count.turn, ask: count.ask });
-      return this.#isCancelled ? ABORTED : { kind: "generate", attempt: attempt + 1, policy };
+      return this.#isCancelled ? ABORTED : { kind: "generate", attempt: attempt + 1, policy, isCompacted };
     }
     return this.#answered(reply, count.turn);
+  }
+
+  /** A request did not fit: its context is compacted the first time, and the run fails the second. */
+  #overflow(isCompacted: boolean): Next {
+    if (isCompacted || this.#scenario.settings.compaction?.enabled === false) return FAILING;
+    const end = this.#structural.begin();
+    if (end.kind !== "published") return FAILING;
+    return { kind: "checkpoint", owes: "assistant", skipsInbox: false, isCompacted: true };
   }
 
   /** One poll: its answer is settled, and says what follows. Polls never retry. */
@@ -390,6 +515,31 @@ const ABORTED: Next = { kind: "end", outcome: "aborted" };
 
 /** What follows a prompt, or something consumed that the model will see: a response, before anything more is taken. */
 const OWES_ASSISTANT_AT_ONCE: Next = { kind: "checkpoint", owes: "assistant", skipsInbox: true };
+
+const FAILING: Next = { kind: "failing", error: ANY_ERROR };
+
+/** What follows on work inside a run: the checkpoint that it began at, unless it failed. */
+function afterWork(end: WorkEnd, checkpoint: Checkpoint): Next {
+  return end.kind === "failed" ? { kind: "failing", error: end.error } : checkpoint;
+}
+
+function checkpointOf(phase: CheckpointPhase): Checkpoint {
+  const { continuation, skipInboxOnce, thresholdCheckedTriggerEntryId, triggerEntryId } = phase;
+  const owesAssistant = continuation.kind === "need_assistant";
+  return {
+    kind: "checkpoint",
+    owes: owesAssistant
+      ? "assistant"
+      : completed(continuation.includeFinalAssistant ? "assistant" : "terminated_tools"),
+    skipsInbox: skipInboxOnce === true,
+    isSizeChecked: thresholdCheckedTriggerEntryId === triggerEntryId,
+    isCompacted: owesAssistant && continuation.overflowRecoveryUsed,
+  };
+}
+
+function isStructuralState(state: OperationState | undefined): boolean {
+  return state !== undefined && (state.kind !== "run" || state.phase.kind === "compaction");
+}
 
 function completed(runCompletion: "assistant" | "terminated_tools"): Owed {
   return { outcome: "completed", runCompletion };

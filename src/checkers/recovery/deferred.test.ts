@@ -11,6 +11,7 @@ const reply = (id: string, stopReason = "deferred"): LibraryReply => ({
   usage: zeroUsage(),
   stopReason,
   errorMessage: undefined,
+  isOverflow: false,
   takesMs: 60_000,
 });
 

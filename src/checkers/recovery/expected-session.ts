@@ -2,7 +2,7 @@
  * The expected session: the view at a cut, to which the continuation appends what must follow, with the ledger rows and
  * lane registers that belong to it.
  */
-import { addUsage, zeroUsage } from "../../model/index.ts";
+import { addUsage, type Usage, zeroUsage } from "../../model/index.ts";
 import type { ExpectedQueues } from "./expected-queues.ts";
 import { ANY_OPTIONAL, ANY_TEXT, type LibraryReply, type LibraryResult } from "./library.ts";
 import {
@@ -31,6 +31,8 @@ export class ExpectedSession {
   readonly #entries: ParsedEntry[];
   readonly #usage: ParsedUsage[];
   #lastResult: unknown;
+  #leafId: string | null;
+  readonly #labels: ParsedRegister[] = [];
   #idCount = 0;
   /** The offset at which the next entry is placed, ms. */
   nowMs: number;
@@ -43,6 +45,7 @@ export class ExpectedSession {
     this.#entries = [...atCut.entries];
     this.#usage = [...atCut.usage];
     this.#lastResult = registerOf(atCut, "lane.lastResult");
+    this.#leafId = (registerOf(atCut, "lane.leaf") as string | null | undefined) ?? null;
     // The uninterrupted run went through the state of the cut, and placed its next entry without waiting.
     this.nowMs = (uninterrupted.entries[atCut.entries.length] ?? atCut.entries.at(-1))?.timestamp ?? 0;
   }
@@ -71,7 +74,8 @@ export class ExpectedSession {
 
   /** Places a queued item: its entry bears its id. */
   placeItem({ id, content }: ParsedItem): void {
-    const place = { id, parentId: this.#leaf(), timestamp: this.nowMs, type: content.type };
+    const place = { id, parentId: this.#leafId, timestamp: this.nowMs, type: content.type };
+    this.#leafId = id;
     if (content.type === "message") this.#entries.push({ ...place, message: content.payload });
     else this.#entries.push({ ...place, customType: content.customType, data: content.payload });
   }
@@ -92,16 +96,62 @@ export class ExpectedSession {
 
   #append(message: NonNullable<ParsedEntry["message"]>, terminate = false): string {
     const id = this.#newId();
-    const parentId = this.#leaf();
     this.#entries.push({
       id,
-      parentId,
+      parentId: this.#leafId,
       timestamp: this.nowMs,
       type: "message",
       message,
       ...(terminate ? { terminate } : {}),
     });
+    this.#leafId = id;
     return id;
+  }
+
+  /** Books what a nested request cost: no entry stands for it yet. */
+  bill(usage: Usage): void {
+    this.#usage.push({ adjustment: false, id: this.#newId(), usage });
+  }
+
+  /** Publishes a summary, and what a hook was paid for it. */
+  publish(
+    words: ParsedEntry,
+    { parentId, billed }: { readonly parentId: string | null; readonly billed?: Usage },
+  ): void {
+    const id = this.#newId();
+    if (billed !== undefined) {
+      this.#usage.push({ adjustment: false, entryId: id, id: this.#newId(), usage: billed });
+    }
+    this.#entries.push({ ...words, id, parentId, timestamp: this.nowMs });
+    this.#leafId = id;
+  }
+
+  /** Moves the lane. */
+  moveTo(id: string | null): void {
+    this.#leafId = id;
+  }
+
+  /** Labels the entry at which the lane stands. */
+  label(value: string): void {
+    if (this.#leafId !== null) this.#labels.push({ key: this.#leafId, namespace: "fact.label", value });
+  }
+
+  /** Ends an operation that works on the tree. */
+  endWork(
+    kind: "compaction" | "navigation",
+    outcome: { readonly outcome: string; readonly error?: unknown },
+  ) {
+    this.#lastResult = { operationId: this.#newId(), kind, leafId: this.#leafId, ...outcome };
+  }
+
+  /** How the lane's last operation ended. */
+  get lastResult(): { readonly kind?: string; readonly outcome?: string; readonly leafId?: string | null } {
+    return (this.#lastResult ?? {}) as ReturnType<() => { kind?: string }>;
+  }
+
+  /** Where the lane stands. */
+  get leafId(): string | null {
+    return this.#leafId;
   }
 
   /** Ends the run. */
@@ -110,7 +160,7 @@ export class ExpectedSession {
     this.#lastResult = {
       operationId: this.#newId(),
       kind: "run",
-      leafId: this.#leaf(),
+      leafId: this.#leafId,
       ...outcome,
       ...(isFinal && this.latestAssistantId !== undefined
         ? { finalAssistantEntryId: this.latestAssistantId }
@@ -131,7 +181,7 @@ export class ExpectedSession {
     const finished: Record<string, unknown> = {
       "lane.config": registerOf(this.#atCut, "lane.config") ?? registerOf(this.#uninterrupted, "lane.config"),
       "lane.lastResult": this.#lastResult,
-      "lane.leaf": this.#leaf(),
+      "lane.leaf": this.#leafId,
       "lane.state": { currentOperationId: null, pendingNextRun: queues.nextRun.map(({ id }) => id) },
     };
     const lane = Object.entries(finished).flatMap(([namespace, value]) =>
@@ -143,11 +193,7 @@ export class ExpectedSession {
       namespace: "pending.entry",
       value: content,
     }));
-    return [...facts, ...lane, ...queued];
-  }
-
-  #leaf(): string | null {
-    return this.#entries.at(-1)?.id ?? null;
+    return [...facts, ...this.#labels, ...lane, ...queued];
   }
 
   /** An id that no view has: the text is renamed in the end. */

@@ -6,10 +6,17 @@
  * never asked for is made from the scenario.
  */
 
-import type { Scenario, ScriptedReply, ScriptedTool, ScriptedUsage } from "../../faults/index.ts";
+import {
+  MODEL_LIMITS,
+  type Scenario,
+  type ScriptedReply,
+  type ScriptedTool,
+  type ScriptedUsage,
+} from "../../faults/index.ts";
 import { canonicalJson, type JsonValue, jsonEquals } from "../../foundation/index.ts";
 import { type Usage, zeroUsage } from "../../model/index.ts";
 import type { Pattern } from "../compare-views.ts";
+import { isOverflowMessage } from "../rows/error-text.ts";
 import {
   callsOf,
   type ParsedEntry,
@@ -26,6 +33,8 @@ export interface LibraryReply {
   readonly errorMessage: string | undefined;
   /** With a handle: how long the job takes that it names. */
   readonly takesMs: number;
+  /** The request did not fit, whatever the answer calls it. */
+  readonly isOverflow: boolean;
 }
 
 /** A result of a tool call. */
@@ -71,6 +80,7 @@ export class Library {
         stopReason: known.stopReason ?? "stop",
         errorMessage: errorMessage ?? scripted?.errorMessage,
         takesMs: scripted?.job?.takesMs ?? 0,
+        isOverflow: isOverflow(scripted),
       };
     }
     return scripted === undefined ? this.#exhausted() : this.#made(scripted, turn);
@@ -128,19 +138,22 @@ export class Library {
       ...(toolCalls ?? []).map((call) => ({ type: "toolCall", ...call })),
     ];
     const billed = usageOf(usage);
+    // A request that did not fit is stored as an error, in the runtime's own words if the world said something else.
+    const isShort = stopReason === "length" && isOverflow({ stopReason, errorMessage, usage });
     return {
       message: {
         ...this.#envelope(),
         content,
-        stopReason,
+        stopReason: isShort ? "error" : stopReason,
         usage: billed,
-        ...(errorMessage === undefined ? {} : { errorMessage }),
+        ...(isShort ? { errorMessage: ANY_TEXT } : errorMessage === undefined ? {} : { errorMessage }),
         ...(job === undefined ? {} : { deferred: this.#handle(job, turn) }),
       },
       usage: billed,
       stopReason,
       errorMessage,
       takesMs: job?.takesMs ?? 0,
+      isOverflow: isOverflow({ stopReason, errorMessage, usage }),
     };
   }
 
@@ -169,6 +182,7 @@ export class Library {
       stopReason: "error",
       errorMessage: undefined,
       takesMs: 0,
+      isOverflow: false,
     };
   }
 
@@ -213,6 +227,16 @@ export function isSynthetic({ responseId, usage }: ParsedMessage): boolean {
   return responseId === undefined && (usage?.totalTokens ?? 0) === 0;
 }
 
+/** Whether an answer says, in whatever way, that its request did not fit (spec §3.7). */
+function isOverflow(
+  reply:
+    | { [Member in "stopReason" | "errorMessage" | "usage"]?: ScriptedReply[Member] | undefined }
+    | undefined,
+): boolean {
+  if (reply?.stopReason === "length") return (reply.usage?.output ?? 0) < MODEL_LIMITS.outputTokens;
+  return reply?.stopReason === "error" && isOverflowMessage(reply.errorMessage);
+}
+
 export const ANY_TEXT: Pattern = { $any: "text" };
 export const ANY_OPTIONAL: Pattern = { $any: "optional" };
 
@@ -247,6 +271,7 @@ export function syntheticResponse(
     stopReason,
     errorMessage: undefined,
     takesMs: 0,
+    isOverflow: false,
   };
 }
 
@@ -287,7 +312,8 @@ function hasRequired({ requires }: ScriptedTool, args: JsonValue): boolean {
   return requires.every((name) => typeof args[name] === "string");
 }
 
-function usageOf({ input, output }: ScriptedUsage): Usage {
+/** Tokens of the script as a usage: a millionth of a dollar a token. */
+export function usageOf({ input, output }: ScriptedUsage): Usage {
   const usd = (tokens: number) => tokens / 1e6;
   return {
     ...zeroUsage(),

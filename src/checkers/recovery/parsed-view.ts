@@ -21,6 +21,14 @@ export interface ParsedEntry {
   /** Of a custom entry. */
   readonly customType?: string;
   readonly data?: unknown;
+  /** Of a compaction or a branch summary. */
+  readonly summary?: string;
+  readonly usage?: Usage;
+  /** Of a compaction. */
+  readonly retainedTail?: readonly ParsedMessage[];
+  readonly tokensBefore?: unknown;
+  /** Of a branch summary. */
+  readonly fromId?: string;
 }
 
 /** A message of any role; members that no reader here asks for pass through. */
@@ -32,6 +40,8 @@ export interface ParsedMessage {
   readonly responseId?: string;
   readonly usage?: Usage;
   readonly toolCallId?: string;
+  /** Of a summary that stands in a context. */
+  readonly summary?: string;
   readonly deferred?: ParsedHandle;
 }
 
@@ -106,6 +116,45 @@ export function saidIn(said: { readonly message?: ParsedMessage; readonly data?:
   if (message.role !== "user") return undefined;
   const { content } = message;
   return Array.isArray(content) ? (content[0] as { text?: unknown } | undefined)?.text : content;
+}
+
+/** The first text of a message, whoever said it. */
+export function textIn(message: ParsedMessage | undefined): unknown {
+  const content = message?.content;
+  if (!Array.isArray(content)) return content;
+  return content.find((block: { type?: unknown }) => block.type === "text")?.text;
+}
+
+/** The messages of a context, oldest first: from the newest compaction of the branch on (spec §2.5). */
+export function contextAt(entries: readonly ParsedEntry[], leafId: string | null): readonly ParsedMessage[] {
+  const byId = new Map(entries.map((entry) => [entry.id, entry]));
+  const newestFirst: ParsedEntry[] = [];
+  for (let entry = at(leafId); entry !== undefined; entry = at(entry.parentId)) {
+    newestFirst.push(entry);
+    if (entry.type === "compaction") break;
+  }
+  return newestFirst.reverse().flatMap(messagesOf);
+
+  function at(id: string | null): ParsedEntry | undefined {
+    return id === null ? undefined : byId.get(id);
+  }
+}
+
+function messagesOf({ type, message, summary, timestamp, retainedTail = [], ...rest }: ParsedEntry) {
+  switch (type) {
+    case "message":
+      return message !== undefined && isInContext(message) ? [message] : [];
+    case "compaction":
+      return [{ role: "compactionSummary", summary: summary ?? "", timestamp }, ...retainedTail];
+    case "branch_summary":
+      return [{ role: "branchSummary", summary: summary ?? "", fromId: rest.fromId, timestamp }];
+    default:
+      return [];
+  }
+}
+
+function isInContext({ role, stopReason }: ParsedMessage): boolean {
+  return role !== "assistant" || !["error", "aborted", "deferred"].includes(stopReason ?? "");
 }
 
 /** A call as the provider asked for it. */

@@ -6,7 +6,9 @@ import type { TimelineEvent, WorldRow } from "../../faults/index.ts";
 import {
   BoundaryCounter,
   CANCELLATION_LABEL,
+  DECISION_LABEL,
   REQUEST_LABEL,
+  SUMMARY_LABEL,
   TIMER_LABEL,
   TOOL_LABEL,
 } from "../../faults/index.ts";
@@ -40,7 +42,13 @@ export interface HistoryOptions {
   readonly toolExecution?: "sequential" | "parallel";
 }
 
-const LABELS = { request: REQUEST_LABEL, tool: TOOL_LABEL, cancellation: CANCELLATION_LABEL } as const;
+const LABELS = {
+  request: REQUEST_LABEL,
+  summary: SUMMARY_LABEL,
+  decision: DECISION_LABEL,
+  tool: TOOL_LABEL,
+  cancellation: CANCELLATION_LABEL,
+} as const;
 
 /** See the module header. */
 export class SessionHistory {

@@ -61,7 +61,8 @@ const deciding: StructuralDecision = { taskId: TASK, status: "deciding" };
 const conversation = () =>
   new History({ maxAttempts: 2 }).seed().prompt().ready().intent().request(0).settleFinish().completed();
 
-const compacting = () =>
+/** A compaction of its own that is deciding. */
+export const compacting = () =>
   accept(
     conversation(),
     "acceptance.compact",
@@ -184,7 +185,14 @@ function request(history: History): History {
     ...pending,
     request: { index: pending.usageIds.length, usageId },
   });
-  history.request(1);
+  const { index } = attemptOf(history).request ?? { index: 0 };
+  history.effect({
+    kind: "summary",
+    task: 0,
+    index,
+    attempt: pending.attempt,
+    usage: { input: 10, output: 5 },
+  });
   const { request: _request, ...rest } = attemptOf(history);
   return generation(
     history,
@@ -278,7 +286,8 @@ function endNavigation(history: History, fromHook: boolean, label?: string): His
 
 const failed = { outcome: "failed", error: { code: "summary_failed", message: "no summary" } } as const;
 
-const cancel = (history: History): History =>
+/** The first abort of a structural operation. */
+export const cancel = (history: History): History =>
   history.state("structural.abort", {
     ...opened(history),
     control: {

@@ -187,8 +187,10 @@ class TxlogJudge implements CheckerRun<RunEnd> {
       this.#learn({ attempt: { ...attempt, requests: attempt.requests + 1 } });
       return;
     }
-    // Nothing is deferred in this system, so there is no job to cancel.
-    if (row.kind === "cancellation") return;
+    if (row.kind !== "tool") {
+      this.#report("txlog-intents", "unknown-effect", `this system has no effect of the kind ${row.kind}`);
+      return;
+    }
     const { calls } = this.#known;
     const call = calls.get(row.callId);
     if (call === undefined) {

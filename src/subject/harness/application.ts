@@ -9,16 +9,25 @@
  */
 import {
   callsAt,
+  isStructural,
   type MeanwhileCall,
   type Moment,
   type QueueCall,
   type Scenario,
   type Stimulus,
+  type StructuralCall,
 } from "../../faults/index.ts";
 import type { Clock } from "../../foundation/index.ts";
-import type { AgentHarness, ResumeResult, RunResult, SuspendedOperation } from "../../harness/index.ts";
-import type { AgentMessage, DeferredHandle } from "../../model/index.ts";
-import type { Session } from "../../session/index.ts";
+import type {
+  AgentHarness,
+  CompactionResult,
+  NavigationResult,
+  ResumeResult,
+  RunResult,
+  SuspendedOperation,
+} from "../../harness/index.ts";
+import type { AgentMessage, DeferredHandle, Entry } from "../../model/index.ts";
+import { MAIN_LANE, type Session } from "../../session/index.ts";
 import type { Storage } from "../../storage/index.ts";
 import type { Drive } from "../contract.ts";
 import { jobDataOf } from "./scripted-models.ts";
@@ -27,8 +36,6 @@ import { jobDataOf } from "./scripted-models.ts";
 export interface Attached {
   readonly harness: AgentHarness;
   readonly session: Session;
-  /** Has the scripted model look again at what was settled: a recovery settles answers that it never gave. */
-  readonly recount: () => Promise<void>;
 }
 
 /** See the module header. */
@@ -52,10 +59,7 @@ export class Application {
   /** Goes on where the durable state says the scenario stands. */
   async live(attached: Attached, suspended: SuspendedOperation | undefined): Promise<void> {
     this.#attached = attached;
-    if (suspended) {
-      await this.#resume(suspended.deferred);
-      await attached.recount();
-    }
+    if (suspended) await this.#resume(suspended.deferred);
     for (const stimulus of await this.#undone()) await this.#make(stimulus);
     if (this.#failure) throw this.#failure.error;
   }
@@ -72,13 +76,30 @@ export class Application {
     }
   };
 
+  /** The calls in order, without those before one that is done. */
   async #undone(): Promise<readonly Stimulus[]> {
     const { stimuli } = this.#scenario;
-    for (let count = stimuli.length; count > 0; count--) {
-      const last = stimuli[count - 1];
-      if (last !== undefined && (await this.#isDone(last))) return stimuli.slice(count);
+    const isSaid = await Promise.all(stimuli.map((stimulus) => this.#isDone(stimulus)));
+    let next = isSaid.lastIndexOf(true) + 1;
+    // Work on the tree says nothing; what was done of it since then shows in how the lane's last operation ended.
+    for (const [index, stimulus] of [...stimuli.entries()].slice(next)) {
+      if (!isStructural(stimulus)) break;
+      if (await this.#isLatest(stimulus)) next = index + 1;
     }
-    return stimuli;
+    return stimuli.slice(next);
+  }
+
+  /** Whether the last operation of the lane is that of a call. */
+  async #isLatest(call: StructuralCall): Promise<boolean> {
+    const result = (await this.#store.getRegister("lane.lastResult", MAIN_LANE))?.value;
+    if (result === undefined || call.refused !== undefined) return false;
+    if (call.call === "compact") return result.kind === "compaction";
+    if (result.kind !== "navigation") return false;
+    if (result.outcome !== "completed") return true;
+    const target = await this.#targetOf(call.to);
+    if (call.summarize !== true) return result.leafId === target;
+    const summary = result.leafId === null ? undefined : await this.#entry(result.leafId);
+    return summary?.parentId === target;
   }
 
   /**
@@ -86,16 +107,38 @@ export class Application {
    * once a cancellation is durable its moment does not come again.
    */
   async #isDone(call: Stimulus | MeanwhileCall): Promise<boolean> {
-    if (call.call === "cancelQueued" || call.call === "abort") return false;
+    if (isStructural(call) || call.call === "cancelQueued" || call.call === "abort") return false;
     return (await this.#idOf(call.text)) !== undefined;
   }
 
   async #make(call: Stimulus | MeanwhileCall): Promise<void> {
     const { harness } = this.#attachedNow();
+    if (isStructural(call)) return this.#run((await this.#work(harness, call)).answer, call.refused);
     if (call.call === "prompt") return this.#run(harness.prompt(call.text));
     if (call.call !== "abort") return this.#say(call);
     const aborted = await harness.abort();
     if (!aborted.ok) throw aborted.error;
+  }
+
+  /** Begins work on the tree. Boxed, so that whoever waits for the beginning does not wait for the answer. */
+  async #work(harness: AgentHarness, call: StructuralCall): Promise<{ readonly answer: Call }> {
+    const { customInstructions } = call;
+    const asked = customInstructions === undefined ? {} : { customInstructions };
+    if (call.call === "compact") return { answer: harness.compact(asked) };
+    const { summarize = false, label } = call;
+    const options = { ...asked, summarize, ...(label === undefined ? {} : { label }) };
+    return { answer: harness.navigateTree(await this.#targetOf(call.to), options) };
+  }
+
+  /** The id of the message that says a text; a text that nobody said is taken for an id. */
+  async #targetOf(text: string | null): Promise<string | null> {
+    if (text === null) return null;
+    const entries = await this.#store.scanEntries({ type: "message" });
+    return entries.find((entry) => entry.type === "message" && saidIn(entry.message) === text)?.id ?? text;
+  }
+
+  async #entry(id: string): Promise<Entry | undefined> {
+    return (await this.#store.getEntries([id])).get(id);
   }
 
   async #say({ call, text }: QueueCall): Promise<void> {
@@ -129,11 +172,13 @@ export class Application {
   }
 
   /** Makes a call, and resumes its run as often as it is suspended, until it has ended. */
-  async #run(call: Promise<RunResult | ResumeResult>): Promise<void> {
+  async #run(call: Call, refused?: string): Promise<void> {
     // A manual harness is let through its parked actions until the call is answered.
     if (this.#drive === "manual") await this.#attachedNow().harness.runToCompletion();
     const result = await call;
+    if (!result.ok && tagOf(result.error) === refused) return;
     if (!result.ok) throw result.error;
+    if (refused !== undefined) throw new Error(`a call was accepted that is to be refused with ${refused}`);
     if (result.value.kind !== "suspended") return;
     if (result.value.reason !== "deferred") throw new Error("every identity of a scenario is registered");
     await this.#resume(result.value.deferred);
@@ -160,6 +205,20 @@ export class Application {
     if (this.#attached === undefined) throw new Error("no effect starts before the harness is attached");
     return this.#attached;
   }
+}
+
+/** A call of the harness, under way. */
+type Call = Promise<RunResult | CompactionResult | NavigationResult | ResumeResult>;
+
+function tagOf(error: unknown): unknown {
+  return typeof error === "object" && error !== null && "_tag" in error ? error._tag : undefined;
+}
+
+/** The text of a message, whoever said it. */
+function saidIn(message: AgentMessage): string | undefined {
+  if (message.role !== "assistant") return textOf(message);
+  const block = message.content.find(({ type }) => type === "text");
+  return block?.type === "text" ? block.text : undefined;
 }
 
 /** The type of the custom entries that scenarios append. */

@@ -11,7 +11,8 @@ import type { SessionMetadata, Storage } from "../../storage/index.ts";
 import type { Boot, Incarnation } from "../contract.ts";
 import { Application, type Attached } from "./application.ts";
 import type { OpenStore } from "./medium.ts";
-import { SCRIPTED_MODEL, ScriptedModels, settledAsks } from "./scripted-models.ts";
+import { scriptedHooks } from "./scripted-hooks.ts";
+import { ScriptedModels, scriptedModel } from "./scripted-models.ts";
 import { scriptedTools } from "./scripted-tools.ts";
 
 /**
@@ -105,31 +106,31 @@ class HarnessLife {
       idGenerator: idsOfIncarnation(seed, incarnation, clock),
     });
     const access = { gate, timeline, during };
-    const asks = async () => settledAsks(await store.storage.scanEntries({ type: "message" }));
-    const models = new ScriptedModels(world, access, await asks());
+    const models = new ScriptedModels(world, access, store.storage);
     const tools = scriptedTools(scenario, world, access, incarnation);
-    const { retry, toolExecution, steeringMode, followUpMode, deferred } = scenario.settings;
+    const { retry, toolExecution, steeringMode, followUpMode, deferred, compaction } = scenario.settings;
     const { harness, suspended } = await AgentHarness.create({
       session,
       models: seams.models?.(models, boot) ?? models,
-      model: SCRIPTED_MODEL,
+      model: scriptedModel(scenario),
       tools: seams.tools?.(tools, boot) ?? tools,
       ...(retry === undefined ? {} : { retry: { ...retry } }),
       ...(toolExecution === undefined ? {} : { toolExecution }),
       ...(steeringMode === undefined ? {} : { steeringMode }),
       ...(followUpMode === undefined ? {} : { followUpMode }),
       ...(deferred === undefined ? {} : { streamOptions: { deferred: { ...deferred } } }),
+      ...(compaction === undefined ? {} : { compaction: { ...compaction } }),
+      decisionHooks: scriptedHooks(world, access, store.storage),
       drive: boot.drive,
       clock: {
         now: () => clock.now(),
         sleep: async (delayMs, signal) => {
           await world.sleep(access, delayMs, signal);
-          const { lastFailure } = models;
+          const lastFailure = await models.lastFailure();
           if (lastFailure) await during({ retryOf: lastFailure.turn, ask: lastFailure.ask });
         },
       },
     });
-    const recount = async () => models.recount(await asks());
-    return { attached: { harness, session, recount }, suspended: suspended[0] };
+    return { attached: { harness, session }, suspended: suspended[0] };
   }
 }

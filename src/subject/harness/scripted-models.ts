@@ -1,31 +1,37 @@
 /**
  * The scripted world as the registry of models that a harness asks: one provider, one model, answers by turn.
  *
- * The turn of a request is the number of assistant messages in its context, and that of a poll stands in its handle. The
- * ask is one more than the failed and deferred answers that the turn has settled already, so that an answer that was
- * lost in a crash is given again.
+ * The turn of a request is the number of answers that the session has settled, on whatever branch and in whatever
+ * context, and that of a poll stands in its handle. The ask is one more than the failed and deferred answers that the
+ * turn has settled, so that an answer that was lost in a crash is given again. A request whose durable intent is that of
+ * a summary is answered as one.
  */
 import {
+  MODEL_LIMITS,
   type Moment,
+  type Scenario,
   ScriptExhausted,
   type ScriptedReply,
   type ScriptedUsage,
   type World,
   type WorldAccess,
 } from "../../faults/index.ts";
-import type {
-  AssistantMessage,
-  AssistantMessageEvent,
-  AssistantMessageEventStream,
-  DeferredFetchOptions,
-  DeferredHandle,
-  Entry,
-  Model,
-  Models,
-  ProviderContext,
-  ProviderStreamOptions,
-  Usage,
+import {
+  type AssistantMessage,
+  type AssistantMessageEvent,
+  type AssistantMessageEventStream,
+  type DeferredFetchOptions,
+  type DeferredHandle,
+  type Entry,
+  isInContext,
+  type Model,
+  type Models,
+  type ProviderContext,
+  type ProviderStreamOptions,
+  type Usage,
 } from "../../model/index.ts";
+import { summaryGenerationOf } from "../../operation/index.ts";
+import type { Storage } from "../../storage/index.ts";
 
 /** The one model of the scripted world. */
 export const SCRIPTED_MODEL: Model = {
@@ -37,9 +43,14 @@ export const SCRIPTED_MODEL: Model = {
   reasoning: false,
   input: ["text"],
   cost: { input: 1, output: 1, cacheRead: 1, cacheWrite: 1 },
-  contextWindow: 1_000_000,
-  maxTokens: 8_192,
+  contextWindow: MODEL_LIMITS.contextWindow,
+  maxTokens: MODEL_LIMITS.outputTokens,
 };
+
+/** The model as a scenario wants it. */
+export function scriptedModel({ settings }: Scenario): Model {
+  return { ...SCRIPTED_MODEL, contextWindow: settings.contextWindow ?? SCRIPTED_MODEL.contextWindow };
+}
 
 /** What the adapters of a life pass through: the world, and the application, which may have something to say. */
 export interface LifeAccess extends WorldAccess {
@@ -47,127 +58,157 @@ export interface LifeAccess extends WorldAccess {
   readonly during?: (moment: Moment) => Promise<void>;
 }
 
+/** An ask of a turn. */
+export interface Stand {
+  readonly turn: number;
+  /** From 1. */
+  readonly ask: number;
+}
+
 /**
- * Answers that are settled and leave their turn open, by turn: what the next ask of each turn depends on. A cancelled one
- * counts also where it stands in for an answer that is lost, because nobody asks for that again.
+ * Where a conversation stands: its turn, and the next ask of it. A cancelled answer counts also where it stands in for
+ * one that is lost, because nobody asks for that again.
  */
-export function settledAsks(entries: readonly Entry[]): Map<number, number> {
-  const asks = new Map<number, number>();
+export function standOf(entries: readonly Entry[]): Stand {
   let turn = 0;
+  let ask = 1;
   for (const entry of entries) {
     if (entry.type !== "message" || entry.message.role !== "assistant") continue;
     const isCancelled = entry.message.stopReason === "aborted";
-    if (!leavesTurnOpen(entry.message)) turn++;
-    else if (isCancelled || !isSynthetic(entry.message)) asks.set(turn, (asks.get(turn) ?? 0) + 1);
+    if (isInContext(entry.message)) {
+      turn++;
+      ask = 1;
+    } else if (isCancelled || !isSynthetic(entry.message)) ask++;
   }
-  return asks;
+  return { turn, ask };
 }
 
-/** The registry. `asks` as {@link settledAsks} counted them when the life began; it is kept up to date. */
+/** The registry. */
 export class ScriptedModels implements Models {
   readonly #world: World;
   readonly #access: LifeAccess;
-  #asks: Map<number, number>;
+  readonly #model: Model;
+  /** Read beside the gate: looking at what is durable is no effect. */
+  readonly #store: Storage;
 
-  constructor(world: World, access: LifeAccess, asks: Map<number, number>) {
+  constructor(world: World, access: LifeAccess, store: Storage) {
     this.#world = world;
     this.#access = access;
-    this.#asks = asks;
-  }
-
-  /** Takes over what {@link settledAsks} counts now. */
-  recount(asks: Map<number, number>): void {
-    this.#asks = asks;
+    this.#model = scriptedModel(world.scenario);
+    this.#store = store;
   }
 
   /** The newest ask that failed: a run that waits to try again waits because of it. */
-  get lastFailure(): { readonly turn: number; readonly ask: number } | undefined {
-    const turn = Math.max(...this.#asks.keys());
-    const ask = this.#asks.get(turn);
-    return ask === undefined ? undefined : { turn, ask };
+  async lastFailure(): Promise<Stand | undefined> {
+    const { turn, ask } = standOf(await this.#store.scanEntries({ type: "message" }));
+    return ask === 1 ? undefined : { turn, ask: ask - 1 };
   }
 
   getModel(provider: string, id: string): Model | undefined {
-    return provider === SCRIPTED_MODEL.provider && id === SCRIPTED_MODEL.id ? SCRIPTED_MODEL : undefined;
+    return provider === this.#model.provider && id === this.#model.id ? this.#model : undefined;
   }
 
   getProvider(id: string): { id: string } | undefined {
-    return id === SCRIPTED_MODEL.provider ? { id } : undefined;
+    return id === this.#model.provider ? { id } : undefined;
   }
 
   getModels(): readonly Model[] {
-    return [SCRIPTED_MODEL];
+    return [this.#model];
   }
 
   streamSimple(
     model: Model,
-    context: ProviderContext,
+    _context: ProviderContext,
     options?: ProviderStreamOptions,
   ): AssistantMessageEventStream {
-    return new SettledStream(this.#answer(model, context, options?.signal));
+    return new SettledStream(this.#answer(model, options?.signal));
   }
 
   completeSimple(
     model: Model,
-    context: ProviderContext,
+    _context: ProviderContext,
     options?: ProviderStreamOptions,
   ): Promise<AssistantMessage> {
-    return this.#answer(model, context, options?.signal);
+    return this.#answer(model, options?.signal);
   }
 
-  fetchDeferred(
+  async fetchDeferred(
     model: Model,
     handle: DeferredHandle,
     options?: DeferredFetchOptions,
   ): Promise<AssistantMessage> {
     const { turn } = jobDataOf(handle);
-    const send = (ask: number) => this.#world.poll(this.#access, turn, ask);
-    return this.#ask(model, turn, send, { signal: options?.signal, polled: handle });
+    const { ask } = standOf(await this.#store.scanEntries({ type: "message" }));
+    const send = () => this.#world.poll(this.#access, turn, ask);
+    return this.#ask(model, { turn, ask }, send, { signal: options?.signal, polled: handle });
   }
 
   cancelDeferred(_model: Model, { id }: DeferredHandle): Promise<void> {
     return this.#world.cancelJob(this.#access, id);
   }
 
-  #answer(
-    model: Model,
-    context: ProviderContext,
-    signal: AbortSignal | undefined,
-  ): Promise<AssistantMessage> {
-    const turn = context.messages.filter((message) => message.role === "assistant").length;
-    return this.#ask(model, turn, (ask) => this.#world.request(this.#access, turn, ask), { signal });
+  async #answer(model: Model, signal: AbortSignal | undefined): Promise<AssistantMessage> {
+    const entries = await this.#store.scanEntries({});
+    const request = await openSummaryRequest(this.#store);
+    if (request !== undefined) {
+      const send = () => this.#world.requestSummary(this.#access, { task: taskOf(entries), ...request });
+      return this.#scripted(model, send, signal);
+    }
+    const stand = standOf(entries);
+    const send = () => this.#world.request(this.#access, stand.turn, stand.ask);
+    return this.#ask(model, stand, send, { signal });
   }
 
-  async #ask(
+  #ask(
     model: Model,
-    turn: number,
-    send: (ask: number) => Promise<ScriptedReply>,
+    stand: Stand,
+    send: () => Promise<ScriptedReply>,
     { signal, polled }: { readonly signal: AbortSignal | undefined; readonly polled?: DeferredHandle },
   ): Promise<AssistantMessage> {
-    const ask = (this.#asks.get(turn) ?? 0) + 1;
-    const nowMs = () => this.#world.clock.now();
-    try {
-      const reply = await send(ask);
-      await this.#access.during?.({ turn, ask });
-      const isCancelled = signal?.aborted === true;
-      if (leavesTurnOpen(reply) || isCancelled) this.#asks.set(turn, ask);
-      const message = assistantMessage(model, reply, nowMs());
-      if (isCancelled) return { ...message, stopReason: "aborted", errorMessage: "aborted" };
-      if (reply.job === undefined) return message;
+    const answer = async () => {
+      const reply = await send();
+      await this.#access.during?.(stand);
+      return reply;
+    };
+    return this.#scripted(model, answer, signal, (job) => {
       // A job that is still pending is named by the very handle that was polled.
-      const isPolled = reply.job.id === polled?.id;
-      return { ...message, deferred: isPolled ? polled : handleOf(model, reply.job, turn, nowMs()) };
+      return job.id === polled?.id ? polled : handleOf(model, job, stand.turn, this.#world.clock.now());
+    });
+  }
+
+  async #scripted(
+    model: Model,
+    send: () => Promise<ScriptedReply>,
+    signal: AbortSignal | undefined,
+    handle?: (job: NonNullable<ScriptedReply["job"]>) => DeferredHandle,
+  ): Promise<AssistantMessage> {
+    try {
+      const reply = await send();
+      const message = assistantMessage(model, reply, this.#world.clock.now());
+      if (signal?.aborted) return { ...message, stopReason: "aborted", errorMessage: "aborted" };
+      return reply.job && handle ? { ...message, deferred: handle(reply.job) } : message;
     } catch (error) {
       if (!(error instanceof ScriptExhausted)) throw error;
       const usage = { input: 0, output: 0 };
-      return assistantMessage(model, { stopReason: "error", errorMessage: error.message, usage }, nowMs());
+      const reply = { stopReason: "error", errorMessage: error.message, usage } as const;
+      return assistantMessage(model, reply, this.#world.clock.now());
     }
   }
 }
 
-/** A failed answer is asked for again, a cancelled one by the next run, a deferred one polled: the turn stays. */
-function leavesTurnOpen({ stopReason }: { readonly stopReason: string }): boolean {
-  return stopReason === "error" || stopReason === "aborted" || stopReason === "deferred";
+/** Which work on the tree comes next, as scenarios count it: how many compactions and branch summaries there are. */
+export function taskOf(entries: readonly Entry[]): number {
+  return entries.filter(({ type }) => type === "compaction" || type === "branch_summary").length;
+}
+
+/** The request of a summary that is durably intended, if one is. */
+async function openSummaryRequest(store: Storage): Promise<{ index: number; attempt: number } | undefined> {
+  for (const { value } of await store.listRegisters("op.state")) {
+    const generation = summaryGenerationOf(value);
+    if (generation?.status !== "effect_pending" || generation.request === undefined) continue;
+    return { index: generation.request.index, attempt: generation.attempt };
+  }
+  return undefined;
 }
 
 /** Tokens of the script as a usage: a millionth of a dollar a token. */

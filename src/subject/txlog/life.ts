@@ -46,6 +46,7 @@ export function startTxlogLife(disk: TxlogDisk, id: string, boot: Boot, seams: T
     const { transcript } = await store.load();
     const given = transcript.filter((message) => message.role === "user").length;
     for (const stimulus of scenario.stimuli.slice(given)) {
+      if (stimulus.call !== "prompt") throw new Error(`this system has no call ${stimulus.call}`);
       const accepted = await driver.prompt(stimulus.text);
       // Blocked work keeps its place: the next prompt waits until someone has decided.
       if (!accepted.ok) return;

@@ -1,0 +1,217 @@
+/**
+ * Structural work in a continuation: how a compaction or a navigation must go on, and what it must leave (spec §3.9,
+ * §3.10, §4.5; compaction §6, §7).
+ *
+ * An attempt that a crash made unknown is lost whole: its successor makes all requests again, and only its successor's
+ * costs are shown on the entry. What is billed is booked nonetheless, request by request. At the cap the work fails.
+ *
+ * The words of a summary, and how much of the context it keeps, are those of the run that nobody cut; what is kept are
+ * the messages of the expected conversation. Which work it is, is counted as scenarios count it.
+ */
+import { type Scenario, type ScriptedReply, summaryReply } from "../../faults/index.ts";
+import {
+  addUsage,
+  type NormalizedRetryPolicy,
+  type StructuralDecision,
+  type Usage,
+} from "../../model/index.ts";
+import { sortedJson } from "../canonical-view.ts";
+import type { Pattern } from "../compare-views.ts";
+import { isRetryableMessage } from "../rows/error-text.ts";
+import { ANY_ERROR, type ExpectedSession } from "./expected-session.ts";
+import { usageOf } from "./library.ts";
+import {
+  contextAt,
+  NotCovered,
+  type ParsedEntry,
+  type ParsedMessage,
+  type ParsedView,
+} from "./parsed-view.ts";
+
+/** How work on the tree ends. `nothing`: there was nothing to do, and it never began. */
+export type WorkEnd =
+  | { readonly kind: "published" | "declined" | "nothing" }
+  | { readonly kind: "failed"; readonly error: unknown };
+
+/** See the module header. */
+export class ExpectedStructural {
+  readonly #scenario: Scenario;
+  readonly #session: ExpectedSession;
+  readonly #uninterrupted: ParsedView;
+  readonly #policy: NormalizedRetryPolicy;
+  readonly #demand: (what: string) => void;
+
+  constructor(
+    scenario: Scenario,
+    session: ExpectedSession,
+    uninterrupted: ParsedView,
+    policy: NormalizedRetryPolicy,
+    demand: (what: string) => void,
+  ) {
+    this.#scenario = scenario;
+    this.#session = session;
+    this.#uninterrupted = uninterrupted;
+    this.#policy = policy;
+    this.#demand = demand;
+  }
+
+  /** Work that begins now. `targetId`: of a navigation, below which the summary hangs. */
+  begin(targetId?: string): WorkEnd {
+    const { decisions, summaries } = this.#scenario;
+    const task = this.#task();
+    if ((decisions?.[task] ?? undefined) === undefined && (summaries?.[task] ?? undefined) === undefined) {
+      // Of a branch there is always something to say; a context may be too short to be compacted.
+      return targetId === undefined ? { kind: "nothing" } : this.#publish(undefined, targetId);
+    }
+    return this.#decide(targetId);
+  }
+
+  /** Work that was under way when the process died. */
+  resume(structural: StructuralDecision, targetId?: string): WorkEnd {
+    if (structural.status === "deciding") {
+      this.#goBackTo(1);
+      return this.#decide(targetId);
+    }
+    const { generation } = structural;
+    const { retryPolicy } = generation.context;
+    switch (generation.status) {
+      case "ready":
+        this.#goBackTo(generation.nextAttempt);
+        return this.#generate(generation.nextAttempt, retryPolicy, targetId);
+      case "retry_wait":
+        this.#session.nowMs = generation.notBefore;
+        return this.#generate(generation.nextAttempt, retryPolicy, targetId);
+      case "effect_pending": {
+        const { attempt } = generation;
+        this.#goBackTo(attempt);
+        if (attempt < retryPolicy.maxAttempts) {
+          this.#demand(
+            `summary pending: attempt ${attempt + 1} of ${retryPolicy.maxAttempts}, all its requests anew`,
+          );
+          return this.#generate(attempt + 1, retryPolicy, targetId);
+        }
+        this.#demand("summary pending at the cap: the work fails");
+        return { kind: "failed", error: ANY_ERROR };
+      }
+    }
+  }
+
+  /** How long the work that comes next waits between its attempts, from the first on, ms. */
+  waitsAhead(): number {
+    return this.#waitsFrom(1);
+  }
+
+  #decide(targetId: string | undefined): WorkEnd {
+    const decision = this.#scenario.decisions?.[this.#task()];
+    switch (decision?.kind) {
+      case undefined:
+        return this.#generate(1, this.#policy, targetId);
+      case "decline":
+        return { kind: "declined" };
+      case "supply":
+        return this.#publish(decision.usage && usageOf(decision.usage), targetId, true);
+    }
+  }
+
+  #generate(first: number, policy: NormalizedRetryPolicy, targetId: string | undefined): WorkEnd {
+    for (let attempt = first; ; attempt++) {
+      const { replies, failure } = this.#attempt(attempt);
+      for (const { usage } of replies) this.#session.bill(usageOf(usage));
+      if (failure === undefined) {
+        const usages = replies.map(({ usage }) => usageOf(usage));
+        return this.#publish(usages.length === 0 ? undefined : usages.reduce(addUsage), targetId);
+      }
+      if (!mayRetry(failure, attempt, policy)) return { kind: "failed", error: ANY_ERROR };
+      this.#session.nowMs += waitAfter(attempt, policy);
+    }
+  }
+
+  /** The answers of an attempt, up to the first that is no summary. */
+  #attempt(attempt: number): {
+    readonly replies: readonly ScriptedReply[];
+    readonly failure?: ScriptedReply;
+  } {
+    const task = this.#task();
+    const replies: ScriptedReply[] = [];
+    for (let index = 0; index < (this.#scenario.summaries?.[task]?.length ?? 0); index++) {
+      const reply = summaryReply(this.#scenario, { task, index, attempt });
+      if (reply === undefined)
+        throw new NotCovered("a summary that is asked for more than its scenario says");
+      replies.push(reply);
+      if (reply.stopReason === "error" || (reply.text ?? "").trim() === "")
+        return { replies, failure: reply };
+    }
+    return { replies };
+  }
+
+  #publish(usage: Usage | undefined, targetId: string | undefined, fromHook = false): WorkEnd {
+    const words = this.#uninterrupted.entries.filter(isStructuralEntry)[this.#task()];
+    if (words === undefined) throw new NotCovered("a summary that the uninterrupted run never came to");
+    const { usage: _usage, ...rest } = words;
+    const sourceLeafId = this.#session.leafId;
+    const isCompaction = targetId === undefined;
+    this.#session.publish(
+      {
+        ...rest,
+        ...(usage === undefined ? {} : { usage }),
+        ...(isCompaction ? this.#kept(words) : { fromId: sourceLeafId ?? "" }),
+      },
+      { parentId: targetId ?? sourceLeafId, ...(fromHook && usage !== undefined ? { billed: usage } : {}) },
+    );
+    return { kind: "published" };
+  }
+
+  /** What a compaction keeps: as many messages as it did in the run that nobody cut. */
+  #kept({ parentId, retainedTail = [] }: ParsedEntry): Pick<ParsedEntry, "retainedTail" | "tokensBefore"> {
+    const context = contextAt(this.#session.entries, this.#session.leafId);
+    const reference = contextAt(this.#uninterrupted.entries, parentId);
+    const tail = context
+      .filter(({ role }) => role !== "compactionSummary")
+      .slice(-retainedTail.length || Infinity);
+    // An estimate of other words is another estimate.
+    const isSame = timelessText(context) === timelessText(reference);
+    return { retainedTail: tail, ...(isSame ? {} : { tokensBefore: ANY_VALUE }) };
+  }
+
+  /** The next entry of the run that nobody cut was placed after all waits of its work; at the cut they are ahead. */
+  #goBackTo(attempt: number): void {
+    this.#session.nowMs -= this.#waitsFrom(attempt);
+  }
+
+  #waitsFrom(first: number): number {
+    let waitMs = 0;
+    for (let attempt = first; ; attempt++) {
+      const { failure } = this.#attempt(attempt);
+      if (failure === undefined || !mayRetry(failure, attempt, this.#policy)) return waitMs;
+      waitMs += waitAfter(attempt, this.#policy);
+    }
+  }
+
+  #task(): number {
+    return this.#session.entries.filter(isStructuralEntry).length;
+  }
+}
+
+/** Whether an entry is what work on the tree leaves. */
+export function isStructuralEntry({ type }: ParsedEntry): boolean {
+  return type === "compaction" || type === "branch_summary";
+}
+
+const ANY_VALUE: Pattern = { $any: "value" };
+
+function mayRetry(
+  { stopReason, errorMessage }: ScriptedReply,
+  attempt: number,
+  { maxAttempts }: NormalizedRetryPolicy,
+): boolean {
+  return stopReason === "error" && attempt < maxAttempts && isRetryableMessage(errorMessage);
+}
+
+function waitAfter(attempt: number, { baseDelayMs }: NormalizedRetryPolicy): number {
+  return baseDelayMs * 2 ** (attempt - 1);
+}
+
+/** Messages without their times and places, which a recovery may move. */
+function timelessText(messages: readonly ParsedMessage[]): string {
+  return sortedJson(messages.map((message) => ({ ...message, timestamp: 0, fromId: "" })));
+}
