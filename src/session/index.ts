@@ -37,7 +37,7 @@ export {
   type SessionRepository,
   type SkippedFile,
 } from "./repository/contract.ts";
-export { type JsonlRepositoryOptions, jsonlRepository } from "./repository/jsonl.ts";
+export { type JsonlRepository, type JsonlRepositoryOptions, jsonlRepository } from "./repository/jsonl.ts";
 export { type MemoryRepositoryOptions, memoryRepository } from "./repository/memory.ts";
 export {
   type SqliteRepository,

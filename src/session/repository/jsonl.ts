@@ -6,6 +6,7 @@
  * Legacy files are sessions like others; a listing or a reading leaves their bytes alone (`jsonl-files.ts`).
  */
 import {
+  type CompactionReport,
   type CompactionThreshold,
   CURRENT_STORAGE_VERSION,
   createJsonlFile,
@@ -38,9 +39,29 @@ export interface JsonlRepositoryOptions extends RepositoryOptions {
   readonly fileSystem?: FileSystem;
 }
 
+/** A repository whose sessions keep what was deleted as bytes until their files are written anew. */
+export interface JsonlRepository extends SessionRepository<FileSessionMetadata> {
+  /**
+   * Writes the file of a session anew without its dead bytes, whether the session is open here or not (spec §1.7). Who
+   * must be rid of cancelled content promptly asks for it when an operation has ended. A legacy file that was not
+   * written to yet is left as it is. Rejects as `open`, and with StorageFault if the file could not be replaced: it is
+   * as it was then.
+   */
+  compact(metadata: FileSessionMetadata): Promise<CompactionReport>;
+}
+
 /** A repository over a folder of JSON-lines files. Opens nothing yet. */
-export function jsonlRepository(options: JsonlRepositoryOptions): SessionRepository<FileSessionMetadata> {
-  return new BackedRepository(new JsonlBackend(options), options);
+export function jsonlRepository(options: JsonlRepositoryOptions): JsonlRepository {
+  return new CompactingRepository(new JsonlBackend(options), options);
+}
+
+class CompactingRepository
+  extends BackedRepository<FileSessionMetadata, JsonlStorage>
+  implements JsonlRepository
+{
+  compact(metadata: FileSessionMetadata): Promise<CompactionReport> {
+    return this.withStore(metadata, (store) => store.compact());
+  }
 }
 
 const EXTENSION = ".jsonl";

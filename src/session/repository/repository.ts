@@ -149,6 +149,14 @@ export class BackedRepository<M extends SessionMetadata, Store extends Repositor
     });
   }
 
+  /** As `withClosed`, over the store of the session where it is open here: between two of its commits. */
+  async withStore<T>(metadata: M, work: (store: Store) => Promise<T>): Promise<T> {
+    const place = this.#backend.resolve(metadata);
+    const live = this.#live.get(place.id);
+    if (live !== undefined && this.#backend.isSame(live.place, place)) return work(live.store);
+    return this.withClosed(metadata, work);
+  }
+
   #newMetadata({ id = this.#idGenerator.next(), ...rest }: NewSession): SessionMetadata {
     assertSessionId(id);
     return { id, createdAt: this.#clock.now(), storageVersion: CURRENT_STORAGE_VERSION, ...rest };
