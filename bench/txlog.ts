@@ -60,7 +60,11 @@ async function grown(folder: string, transactionCount: number): Promise<FileSess
   const ids = idsOfIncarnation(transactionCount, 0, clock);
   const host = { files: new NodeSessionFiles(), clock, ids, locks: new WriterLocks() };
   const store = await createSession(host, { cwd: folder, model: "bench", environmentIdentity: "bench" });
-  for (let count = 0; count < transactionCount; count += 2) await turn(store);
+  for (let count = 0; count < transactionCount; count += 2) {
+    // As far apart as turns are: a clock that stands still says one round number everywhere.
+    clock.step(TURN_MS);
+    await turn(store);
+  }
   return store;
 }
 
@@ -98,4 +102,5 @@ function commits(store: FileSessionStore): Timed {
   };
 }
 
+const TURN_MS = 7_309;
 const PROMPT = "A prompt about as long as prompts are, with a question or two in it. ".repeat(4);

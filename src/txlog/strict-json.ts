@@ -4,8 +4,9 @@
  *
  * Method. The host parses, and of a key that comes twice it keeps one. Whether one was dropped is then proved from the
  * outside, without a second parser:
- * - The shortest text of a value is known from the value. If the text has no escapes and is exactly that long, it has no
- *   room for another key. Compact writers take this road on most lines, and it never looks at the text itself.
+ * - The length of the shortest text of a value is known from the value. If the text has no escapes and is longer by less
+ *   than a member takes, it has no room for another key. Compact writers take this road on most lines, and it never looks
+ *   at the text itself. What they are longer by are round numbers, of which the shortest form has an exponent.
  * - Otherwise: a grammatical text has one colon outside its strings for each key. One pass over the text counts them, and
  *   there are as many as members in the value if and only if none was dropped.
  * A raw surrogate cannot stand in strict UTF-8, so the strings of a value are looked at only where the file escapes one.
@@ -30,49 +31,60 @@ export function readStrictJson(
   } catch {
     return MALFORMED;
   }
-  if (!text.includes("\\") && shortestLength(value, DEPTH_MAX) === text.length) return ok(value);
+  if (text.length - shortestLength(value, DEPTH_MAX) < MEMBER_LENGTH_MIN && !text.includes("\\"))
+    return ok(value);
   if (countMembers(value, DEPTH_MAX) !== countKeys(text)) return MALFORMED;
   return mayEscapeSurrogates && !isWellFormedThroughout(value) ? MALFORMED : ok(value);
 }
+
+/** Of `"":0` with its comma. */
+const MEMBER_LENGTH_MIN = 5;
 
 const MALFORMED: Result<never, "MALFORMED_JSON"> = err("MALFORMED_JSON");
 
 /**
  * The length of the shortest text of a value whose strings need no escapes; not a number if the value is nested deeper
- * than `levels`, or holds a number of which the usual text may not be the shortest.
+ * than `levels`, or holds a number that is negative or not whole.
  */
 function shortestLength(value: unknown, levels: number): number {
-  switch (typeof value) {
-    case "string":
-      return value.length + 2;
-    case "number":
-      return digitCount(value);
-    case "boolean":
-      return value ? 4 : 5;
-    default:
-      return value === null ? 4 : shortestLengthOfNode(value as object, levels);
-  }
+  if (typeof value === "string") return value.length + 2;
+  if (typeof value === "number") return shortestLengthOfNumber(value);
+  if (typeof value === "boolean") return value ? 4 : 5;
+  if (value === null) return 4;
+  if (levels === 0) return Number.NaN;
+  return Array.isArray(value)
+    ? shortestLengthOfArray(value, levels - 1)
+    : shortestLengthOfObject(value as { readonly [key: string]: unknown }, levels - 1);
 }
 
-function shortestLengthOfNode(node: object, levels: number): number {
-  if (levels === 0) return Number.NaN;
-  // An empty node has two brackets; any other has one bracket and, for each member, one comma or the closing bracket.
+// An empty node has two brackets; any other has one bracket and, for each member, one comma or the closing bracket.
+
+function shortestLengthOfArray(items: readonly unknown[], levels: number): number {
   let length = 1;
-  if (Array.isArray(node)) {
-    for (const item of node) length += shortestLength(item, levels - 1) + 1;
-  } else {
-    const object = node as { readonly [key: string]: unknown };
-    for (const key in object) length += key.length + 3 + shortestLength(object[key], levels - 1) + 1;
+  for (let index = 0; index < items.length; index++) length += shortestLength(items[index], levels) + 1;
+  return length === 1 ? 2 : length;
+}
+
+function shortestLengthOfObject(object: { readonly [key: string]: unknown }, levels: number): number {
+  let length = 1;
+  for (const key in object) {
+    const member = object[key];
+    // Two quotes and a colon, and nearly every member is a string.
+    const ofMember = typeof member === "string" ? member.length + 2 : shortestLength(member, levels);
+    length += key.length + 3 + ofMember + 1;
   }
   return length === 1 ? 2 : length;
 }
 
-/** The digits of a whole number; of the multiples of 1000 the form with an exponent may be shorter. */
-function digitCount(value: number): number {
-  if (!Number.isSafeInteger(value) || value < 0 || (value >= 1000 && value % 1000 === 0)) return Number.NaN;
+/** The characters of a whole number in its shortest form: its digits, unless an exponent stands for three zeros or more. */
+function shortestLengthOfNumber(value: number): number {
+  if (!Number.isSafeInteger(value) || value < 0) return Number.NaN;
   let count = 1;
   for (let bound = 10; value >= bound; bound *= 10) count += 1;
-  return count;
+  if (value < 1000 || value % 1000 !== 0) return count;
+  let zeroCount = 3;
+  for (let rest = value / 1000; rest % 10 === 0; rest /= 10) zeroCount += 1;
+  return count - zeroCount + (zeroCount < 10 ? 2 : 3);
 }
 
 /** The colons outside the strings of a grammatical text. */

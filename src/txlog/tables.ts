@@ -118,6 +118,8 @@ export class SessionTables {
 
   /** The message entry of that id. */
   message(id: unknown): MessageEntry | undefined {
+    const latest = this.messages.at(-1);
+    if (latest?.entryId === id) return latest;
     if (this.latestAnswer?.entryId === id) return this.latestAnswer;
     const named = this.names.get(id as string);
     return named?.kind === "message" ? named : undefined;

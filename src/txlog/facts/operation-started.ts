@@ -5,7 +5,7 @@ import { digestOf } from "../digest.ts";
 import { COMPACTION_RESULT, type Operation } from "../named.ts";
 import type { FactCode } from "../refusal.ts";
 import type { RetainedMessage } from "../state.ts";
-import { reservationFault, type SessionTables } from "../tables.ts";
+import { referenceFault, reservationFault, type SessionTables } from "../tables.ts";
 import { hasOnly, isDigest, isUuid, type JsonObject, keys } from "../values.ts";
 
 export function applyRunStarted(tables: SessionTables, record: JsonObject): FactCode | undefined {
@@ -13,13 +13,12 @@ export function applyRunStarted(tables: SessionTables, record: JsonObject): Fact
   if (record.operationKind !== "run" || tables.current !== undefined) return "INVALID_TRANSITION";
   const { operationId, inputEntryId } = record;
   if (!tables.isFree(operationId)) return reservationFault(operationId);
-  if (!isUuid(inputEntryId)) return "INVALID_FACT";
-  const input = tables.names.get(inputEntryId);
-  if (input?.kind !== "message" || input.message.role !== "user") return "INVALID_REFERENCE";
+  const input = tables.message(inputEntryId);
+  if (input?.message.role !== "user") return referenceFault(inputEntryId);
   start(tables, {
     kind: "run",
     operationId,
-    inputEntryId,
+    inputEntryId: input.entryId,
     toolCalls: [],
     pendingCount: 0,
     step: undefined,
