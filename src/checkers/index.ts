@@ -27,7 +27,7 @@ export {
   UNRECOGNISED,
 } from "./rows/recognise.ts";
 export type { Row } from "./rows/row.ts";
-export { Known } from "./same-view.ts";
+export { isExactlySame, Known } from "./same-view.ts";
 export { StoreModel } from "./store-model.ts";
 export { startTxlogJudge, TXLOG_CHECKS } from "./txlog/judge.ts";
 export { expectTxlogRecovery } from "./txlog/recovery.ts";

@@ -20,9 +20,16 @@ import type { View, ViewReading } from "./contract.ts";
 export class Known {
   readonly #recent: View[] = [];
   readonly #byText = new Map<string, View>();
+  readonly #answers = new WeakMap<View, View>();
 
   /** The first view that was given here with the same canonical text: this one, or an earlier one in its place. */
   firstLike(view: View): View {
+    const answer = this.#answers.get(view) ?? this.#firstLike(view);
+    this.#answers.set(view, answer);
+    return answer;
+  }
+
+  #firstLike(view: View): View {
     for (const known of this.#recent) if (looksSame(known, view)) return known;
     const { canonical } = view;
     const known = this.#byText.get(canonical);
@@ -45,6 +52,15 @@ export function looksSame(one: View, other: View): boolean {
   const right = sourceOf(other);
   if (left === undefined || right === undefined) return false;
   return new Comparison(left.reading, right.reading).dumps(left.dump, right.dump);
+}
+
+/** Whether the exact texts of two views are equal; they are written only where the rows are not. */
+export function isExactlySame(one: View, other: View): boolean {
+  const left = sourceOf(one)?.dump;
+  if (left !== undefined && holdsSameRows(other, left)) {
+    if (jsonEquals(left.metadata, sourceOf(other)?.dump.metadata)) return true;
+  }
+  return one.exact === other.exact;
 }
 
 /** Whether a view was read from exactly these rows; metadata are not asked. See the header. */

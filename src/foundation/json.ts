@@ -66,16 +66,24 @@ export function canonicalJson(value: unknown): string {
 export function jsonEquals(left: unknown, right: unknown): boolean {
   if (left === right) return true;
   if (typeof left !== "object" || typeof right !== "object" || left === null || right === null) return false;
-  if (Array.isArray(left)) {
-    if (!Array.isArray(right) || left.length !== right.length) return false;
-    return left.every((item, index) => jsonEquals(item, right[index]));
-  }
+  if (Array.isArray(left)) return Array.isArray(right) && itemsEqual(left, right);
   if (Array.isArray(right)) return false;
   const one = left as Record<string, unknown>;
   const other = right as Record<string, unknown>;
   const keys = Object.keys(one);
   if (keys.length !== Object.keys(other).length) return false;
-  return keys.every((key) => Object.hasOwn(other, key) && jsonEquals(one[key], other[key]));
+  for (const key of keys) {
+    if (!Object.hasOwn(other, key) || !jsonEquals(one[key], other[key])) return false;
+  }
+  return true;
+}
+
+function itemsEqual(left: readonly unknown[], right: readonly unknown[]): boolean {
+  if (left.length !== right.length) return false;
+  for (let index = 0; index < left.length; index++) {
+    if (!jsonEquals(left[index], right[index])) return false;
+  }
+  return true;
 }
 
 /**

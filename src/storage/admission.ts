@@ -14,7 +14,7 @@
  *
  * The checks are written by hand and not as schemas, because they run in every commit and look at a dozen fields.
  */
-import { admitJson } from "../foundation/index.ts";
+import { admitJson, isAdmitted } from "../foundation/index.ts";
 import {
   ENTRY_TYPES,
   type EntryInsertWrite,
@@ -30,7 +30,8 @@ import { isPlainJson } from "./plain-json.ts";
 /** How a store answers whether an id is taken (spec §1.4: entries and usage rows share one namespace of ids). */
 export interface IdLookup {
   hasEntry(id: string): boolean;
-  hasUsage(id: string): boolean;
+  /** Whether an entry or a usage row has it. */
+  hasId(id: string): boolean;
 }
 
 /**
@@ -47,7 +48,9 @@ export function admitTransaction(transaction: Transaction): readonly Write[] {
  * @throws as `admitTransaction`
  */
 export function inspectTransaction(transaction: Transaction): readonly Write[] {
-  return writesOf(isPlainJson(transaction) ? transaction : admitJson(transaction));
+  // What was admitted above is not looked through again.
+  const isSure = isAdmitted(transaction) || isPlainJson(transaction);
+  return writesOf(isSure ? transaction : admitJson(transaction));
 }
 
 function writesOf(transaction: unknown): readonly Write[] {
@@ -78,7 +81,7 @@ export function checkIds(writes: readonly Write[], stored: IdLookup): void {
     const write = writes[index];
     if (write === undefined || write.kind === "register") continue;
     const id = idOf(write);
-    if (stored.hasEntry(id) || stored.hasUsage(id)) {
+    if (stored.hasId(id)) {
       throw new InvalidTransaction("duplicate_id", `the id ${id} exists; rows are written once`, index);
     }
     if (kindBefore(writes, index, id, earlier) !== undefined) {

@@ -99,10 +99,6 @@ export class Tables implements IdLookup {
     return this.#byId.get(id)?.kind === "entry";
   }
 
-  hasUsage(id: string): boolean {
-    return this.#byId.get(id)?.kind === "usage";
-  }
-
   /** The registers of a namespace. */
   registers(namespace: RegisterNamespace): RegisterTable {
     const table = this.#registers.get(namespace);

@@ -6,7 +6,7 @@
  * is itself run, walked and cut; its reference is the recovery that was not cut again (design §3.6).
  */
 import { createHash } from "node:crypto";
-import { Known } from "../../checkers/index.ts";
+import { isExactlySame, Known } from "../../checkers/index.ts";
 import {
   type CutRef,
   formatRunId,
@@ -121,10 +121,11 @@ async function recover(
   const { cut, left: standing } = death;
   const here = [...path, refOf(cut)];
   const id = runIdOf(context, "crash", here);
-  const left = new Left(context, standing, seen.left);
+  const like = recoveries.like(death);
+  const left = new Left(context, standing, seen.left, like.earlier?.left);
   if (sink.dying !== undefined) await left.askExactly((atCut) => sink.dying?.(here, standing, atCut));
   const expectation = await left.ask((atCut) => expectationOf(context, cut, atCut, reference));
-  const { end, how, finding } = await recoveries.from(death);
+  const { end, how, finding } = await recoveries.from(death, like, left);
   // What is asked of what was reached is asked of its canonical text, and nearly all recoveries reach the same one.
   const reached = end.kind === "settled" ? seen.reached.firstLike(end.view) : undefined;
   const judgement = together(judge(id, end), left.finding, recoveryOf(expectation, reached), finding);
@@ -139,7 +140,7 @@ async function recover(
 }
 
 function driftOf(end: LifeEnd, reference: View): Finding | undefined {
-  if (end.kind === "settled" && end.view.exact === reference.exact) return undefined;
+  if (end.kind === "settled" && isExactlySame(end.view, reference)) return undefined;
   // The reference came to its end, so this is drift too; but a run that was stopped shows nothing for certain.
   if (end.kind === "stalled" || end.kind === "cap-reached") return judge("", end);
   const message =

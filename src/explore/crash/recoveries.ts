@@ -11,10 +11,12 @@
  *    `REPEATED_SHARE` is executed all the same and held against the first, event for event (design §3.11).
  * 3. What was executed, what was shared and what was repeated is counted, by the one who is told.
  */
+import { isExactlySame } from "../../checkers/index.ts";
 import { jsonEquals } from "../../foundation/index.ts";
 import type { Finding } from "../judgement.ts";
 import { type LifeEnd, type RunContext, runToEnd } from "../standing.ts";
 import { type Death, type Imprint, isSame } from "./death.ts";
+import type { Left } from "./recovery.ts";
 
 /** How the end of a recovery is known: it was executed; it was that of an earlier death; or it was both. */
 export type How = "executed" | "shared" | "repeated";
@@ -24,6 +26,21 @@ export const REPEATED_SHARE = 10;
 
 /** How many recoveries of a walk are kept: deaths that left the same come close to each other. */
 const KEPT_MAX = 4;
+
+/** A recovery that others may share. */
+interface Kept {
+  readonly imprint: Imprint;
+  readonly left: Left;
+  readonly end: LifeEnd;
+}
+
+/** What is known of a death before it is recovered from. */
+export interface Likeness {
+  /** Undefined: it is like no other. */
+  readonly imprint: Imprint | undefined;
+  /** The recovery from an earlier death that left the very same. */
+  readonly earlier: Kept | undefined;
+}
 
 /** How a recovery ended. */
 export interface Recovered {
@@ -46,7 +63,7 @@ export class RepeatedSample {
 export class Recoveries {
   readonly #context: RunContext;
   readonly #sample: RepeatedSample | undefined;
-  readonly #kept: { readonly imprint: Imprint; readonly end: LifeEnd }[] = [];
+  readonly #kept: Kept[] = [];
 
   /** @param sample undefined: nothing is shared. */
   constructor(context: RunContext, sample: RepeatedSample | undefined) {
@@ -54,16 +71,22 @@ export class Recoveries {
     this.#sample = sample;
   }
 
-  /** The recovery from a death, executed or known. */
-  async from(death: Death): Promise<Recovered> {
+  /** Whether an earlier death left the very same. */
+  like(death: Death): Likeness {
     const imprint = this.#sample === undefined ? undefined : death.imprint();
-    const known =
-      imprint === undefined ? undefined : this.#kept.find((kept) => isSame(kept.imprint, imprint))?.end;
+    const earlier =
+      imprint === undefined ? undefined : this.#kept.find((kept) => isSame(kept.imprint, imprint));
+    return { imprint, earlier };
+  }
+
+  /** The recovery from a death, executed or known. `left` is what it left, for the deaths that will be like it. */
+  async from(death: Death, { imprint, earlier }: Likeness, left: Left): Promise<Recovered> {
+    const known = earlier?.end;
     if (known !== undefined && !this.#sample?.isNext()) return { end: known, how: "shared", finding: FINE };
     const end = await this.#execute(death);
     if (known !== undefined) return { end, how: "repeated", finding: differenceOf(known, end) };
     if (imprint !== undefined && end.kind === "settled" && end.violations.length === 0) {
-      this.#kept.unshift({ imprint, end });
+      this.#kept.unshift({ imprint, left, end });
       if (this.#kept.length > KEPT_MAX) this.#kept.pop();
     }
     return { end, how: "executed", finding: FINE };
@@ -84,7 +107,7 @@ function differenceOf(first: LifeEnd, again: LifeEnd): Finding {
   const { length } = again.events;
   const at = first.events.findIndex((event, index) => !jsonEquals(event, again.events[index]));
   const isSameEnd =
-    first.kind === "settled" && again.kind === "settled" && first.view.exact === again.view.exact;
+    first.kind === "settled" && again.kind === "settled" && isExactlySame(first.view, again.view);
   if (at < 0 && length === first.events.length && isSameEnd) return FINE;
   const where =
     at < 0 && length === first.events.length

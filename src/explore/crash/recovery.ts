@@ -17,12 +17,17 @@ export class Left {
   readonly #standing: Standing;
   readonly #seen: Known;
   #refusal: Violation | undefined;
+  #view: View | undefined;
 
-  /** @param seen what deaths left before; many leave the same, and what follows from it is computed once. */
-  constructor(context: RunContext, standing: Standing, seen: Known) {
+  /**
+   * @param seen what deaths left before; many leave what reads the same, and what follows from it is computed once.
+   * @param earlier that of a death which left the very same: what it has read is not read again.
+   */
+  constructor(context: RunContext, standing: Standing, seen: Known, earlier?: Left) {
     this.#context = context;
     this.#standing = standing;
     this.#seen = seen;
+    this.#view = earlier === undefined ? undefined : earlier.#view;
   }
 
   /** What was found about the death itself. */
@@ -57,7 +62,8 @@ export class Left {
 
   async #read(): Promise<View> {
     try {
-      return await viewOf(this.#context, this.#standing);
+      this.#view ??= await viewOf(this.#context, this.#standing);
+      return this.#view;
     } catch (error) {
       this.#refusal = refusal("unreadable", error, "what the death left cannot be read:");
       throw error;

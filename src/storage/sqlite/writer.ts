@@ -40,8 +40,8 @@ export class SessionWriter implements IdLookup {
     return this.#connection.statement(HAS_ENTRY).get(id) !== undefined;
   }
 
-  hasUsage(id: string): boolean {
-    return this.#connection.statement(HAS_USAGE).get(id) !== undefined;
+  hasId(id: string): boolean {
+    return this.hasEntry(id) || this.#connection.statement(HAS_USAGE).get(id) !== undefined;
   }
 
   /** Applies admitted writes in their order, each under the next seq. */
