@@ -16,6 +16,7 @@ import {
 } from "../operation/index.ts";
 import type { Environment } from "./environment.ts";
 import { InvalidMessage, LaneBusy, MissingIdentities } from "./errors.ts";
+import { commitAndPublish } from "./publish.ts";
 import type { ReservedFor } from "./reservation.ts";
 
 /** What a prompt may be. A text without images and without characters is no message. */
@@ -64,7 +65,7 @@ export async function acceptPrompt(
   operationId: string,
   messages: readonly AgentMessage[],
 ): Promise<Result<CurrentOperation, LaneBusy | MissingIdentities | InvalidMessage>> {
-  const { session, lifecycle } = environment;
+  const { session } = environment;
   const [laneState, leaf, configuration] = await Promise.all([
     session.getRegister("lane.state", lane),
     session.getRegister("lane.leaf", lane),
@@ -99,7 +100,7 @@ export async function acceptPrompt(
     return err(new InvalidMessage({ message: `the prompt is empty: ${reason}`, lane, reason }));
   }
   const { writes, operation, state, leafId } = accepted;
-  const { seqs } = await lifecycle.commit(() => session.commit({ writes }));
+  const { seqs } = await commitAndPublish(environment, { writes });
   // The last two writes are op.state and lane.state, in this order.
   const stateSeq = seqs.at(-2);
   if (stateSeq === undefined) throw new Error("a store answers one seq per write");

@@ -8,101 +8,54 @@
  * After a crash an application reconciles like this: for each of `suspended`, `await lane.resume()`; for an operation
  * whose promise died with the process and that is not among them, `await lane.getLastResult()`.
  */
-import { admitJson, type Clock, RealClock } from "../foundation/index.ts";
-import {
-  type AgentHarnessStreamOptions,
-  AgentHarnessStreamOptionsSchema,
-  type AgentHarnessTool,
-  type AgentMessage,
-  type CompactionSettings,
-  CompactionSettingsSchema,
-  DEFAULT_COMPACTION_SETTINGS,
-  DEFAULT_QUEUE_MODE,
-  DEFAULT_RETRY_POLICY,
-  DEFAULT_THINKING_LEVEL,
-  DEFAULT_TOOL_EXECUTION_MODE,
-  type ImageContent,
-  issueOf,
-  type LaneConfiguration,
-  type LaneLastResult,
-  type Message,
-  type Model,
-  type Models,
-  normalizeRetryPolicy,
-  type QueueMode,
-  type RetryPolicy,
-  RetryPolicySchema,
-  type ThinkingLevel,
-  type ToolExecutionMode,
-} from "../model/index.ts";
-import { missingIdentities } from "../operation/index.ts";
-import { configurationWrite, type EntryProjectors, MAIN_LANE, type Session } from "../session/index.ts";
-import { registriesOf } from "./acceptance.ts";
-import type { DecisionHooks } from "./decision-hooks.ts";
-import { type Environment, type SettingsParts, ToolRegistry } from "./environment.ts";
-import { HarnessLane } from "./lane.ts";
-import { Lifecycle } from "./lifecycle.ts";
-import type { ActionInfo } from "./manual-drive.ts";
+import { err, ok, type Result } from "../foundation/index.ts";
 import type {
-  AbortResult,
-  CancelQueuedResult,
-  CompactionResult,
-  NavigationResult,
-  NextRunResult,
-  QueueResult,
-  ResumeResult,
-  RunResult,
-  SuspendedOperation,
-} from "./outcomes.ts";
-import { toProviderMessages } from "./provider-messages.ts";
-import { promptOf, type RestoredLane, restoreLanes } from "./restore.ts";
-import type { CompactOptions, NavigateOptions } from "./structural-acceptance.ts";
+  AgentHarnessStreamOptions,
+  AgentHarnessTool,
+  CompactionSettings,
+  QueueMode,
+  RetryPolicy,
+} from "../model/index.ts";
+import { configurationWrite, MAIN_LANE } from "../session/index.ts";
+import type { AnyTool, Environment } from "./environment.ts";
+import { Closed, HarnessClosed, type InvalidLane, type LaneExists, type UnknownTarget } from "./errors.ts";
+import type { Events } from "./event-types.ts";
+import { HarnessLane } from "./lane.ts";
+import { createLane, type LaneInfo, laneInfo } from "./lane-creation.ts";
+import { MutationLine } from "./lane-line.ts";
+import { MainLane } from "./main-lane.ts";
+import { type AgentHarnessOptions, environmentOf } from "./options.ts";
+import type { SuspendedOperation } from "./outcomes.ts";
+import type { Resources } from "./resources.ts";
+import { restoreLanes } from "./restore.ts";
+import { SettingsSetters } from "./settings.ts";
+import { suspendedOperation } from "./suspended.ts";
 import { HarnessTreeWriter } from "./tree-writer.ts";
+import { type SessionSnapshot, type WatchHandle, watchSession } from "./watch.ts";
 
-/** How a harness is made. Settings are validated here; a wrong one rejects `create`. */
-export interface AgentHarnessOptions<TContext extends object | undefined = undefined> {
-  session: Session;
-  models: Models;
-  /** Seed of `main`, and of every lane that this harness creates later. */
-  model: Model;
-  thinkingLevel?: ThinkingLevel;
-  /** Default: the names of `tools`. */
-  activeToolNames?: readonly string[];
-  tools?: readonly AgentHarnessTool<TContext>[];
-  /** Resolved once per tool batch. */
-  toolContext?: TContext | (() => TContext | Promise<TContext>);
-  /** A function is evaluated per request. */
-  systemPrompt?: string | ((context: TContext) => string | Promise<string>);
-  streamOptions?: AgentHarnessStreamOptions;
-  retry?: RetryPolicy;
-  compaction?: CompactionSettings;
-  steeringMode?: QueueMode;
-  followUpMode?: QueueMode;
-  toolExecution?: ToolExecutionMode;
-  drive?: "automatic" | "manual";
-  /** Default: the host's clock. */
-  clock?: Clock;
-  toProviderMessages?: (messages: AgentMessage[]) => Message[] | Promise<Message[]>;
-  entryProjectors?: EntryProjectors;
-  /** Handlers that decide structural work before a summary is generated (spec §5.6). */
-  decisionHooks?: Partial<DecisionHooks>;
-}
+type DriveMode = "automatic" | "manual";
 
 /** See the module header. As a lane, a harness is its lane `main`. */
-export class AgentHarness<TContext extends object | undefined = undefined> {
-  readonly name = MAIN_LANE;
+export class AgentHarness<TContext extends object | undefined = undefined> extends MainLane {
+  /** Passive: listeners change nothing. */
+  readonly events: Events;
   readonly #environment: Environment;
-  readonly #lanes: ReadonlyMap<string, HarnessLane>;
-  readonly #main: HarnessLane;
+  readonly #lanes: Map<string, HarnessLane>;
+  readonly #mode: DriveMode;
+  readonly #set: SettingsSetters;
+  readonly #creations = new MutationLine();
   /** Ties the type of the tools' context to the harness. */
   declare readonly toolContextType?: TContext;
 
-  private constructor(environment: Environment, lanes: ReadonlyMap<string, HarnessLane>) {
+  private constructor(environment: Environment, lanes: Map<string, HarnessLane>, mode: DriveMode) {
     const main = lanes.get(MAIN_LANE);
     if (main === undefined) throw new Error("a restored session has the lane main");
+    super(main);
+    this.events = environment.events;
     this.#environment = environment;
     this.#lanes = lanes;
-    this.#main = main;
+    this.#mode = mode;
+    this.#set = new SettingsSetters(environment);
   }
 
   /**
@@ -113,18 +66,27 @@ export class AgentHarness<TContext extends object | undefined = undefined> {
     options: AgentHarnessOptions<TContext>,
   ): Promise<{ harness: AgentHarness<TContext>; suspended: SuspendedOperation[] }> {
     const environment = environmentOf(options);
-    const { session } = environment;
+    const { session, publisher, seed } = environment;
     const restored = await restoreLanes(session);
     // Restored first, so that nothing is written into a session that cannot be executed.
-    if (restored.some(({ isConfigured }) => !isConfigured)) {
-      const seed = seedOf(options, environment.tools);
+    if (restored.some(({ configuration }) => configuration === undefined)) {
       await session.commit({ writes: [configurationWrite(MAIN_LANE, seed)] });
     }
+    publisher.begin(restored.map((lane) => ({ ...lane, configuration: lane.configuration ?? seed })));
     const mode = options.drive ?? "automatic";
-    const lanes = new Map(restored.map(({ lane }) => [lane, new HarnessLane(environment, lane, mode)]));
+    const suspended: SuspendedOperation[] = [];
+    const lanes = new Map<string, HarnessLane>();
+    for (const found of restored) {
+      const operation = suspendedOperation(environment, found);
+      if (operation !== undefined) suspended.push(operation);
+      lanes.set(found.lane, new HarnessLane(environment, found.lane, mode, operation));
+    }
     session.writeTreesThrough(new HarnessTreeWriter(environment, (name) => lanes.get(name)));
-    const suspended = restored.flatMap((lane) => suspendedOperation(environment, lane));
-    return { harness: new AgentHarness<TContext>(environment, lanes), suspended };
+    environment.lifecycle.onEnd((end) => {
+      if (end instanceof HarnessClosed) return;
+      environment.events.emit({ type: "fault", code: end.code, message: end.message });
+    });
+    return { harness: new AgentHarness<TContext>(environment, lanes, mode), suspended };
   }
 
   /** A lane by name; undefined if there is none. Creates nothing. */
@@ -132,65 +94,102 @@ export class AgentHarness<TContext extends object | undefined = undefined> {
     return this.#lanes.get(name);
   }
 
-  prompt(text: string, images?: readonly ImageContent[]): Promise<RunResult>;
-  prompt(message: AgentMessage | readonly AgentMessage[]): Promise<RunResult>;
-  prompt(
-    input: string | AgentMessage | readonly AgentMessage[],
-    images?: readonly ImageContent[],
-  ): Promise<RunResult> {
-    return typeof input === "string" ? this.#main.prompt(input, images) : this.#main.prompt(input);
+  /** Makes a lane that points at an entry, `null` at the root, with the configuration that this harness began with. */
+  async createLane(
+    name: string,
+    at: string | null,
+  ): Promise<Result<HarnessLane, LaneExists | InvalidLane | UnknownTarget | Closed>> {
+    const { lifecycle } = this.#environment;
+    try {
+      const created = await this.#creations.run(() => createLane(this.#environment, name, at));
+      if (!created.ok) return created;
+      const lane = new HarnessLane(this.#environment, name, this.#mode);
+      this.#lanes.set(name, lane);
+      return ok(lane);
+    } catch (error) {
+      const end = lifecycle.fault(error);
+      if (end instanceof HarnessClosed) {
+        return err(new Closed({ message: "the harness is closed; open the session again" }));
+      }
+      throw end;
+    }
   }
 
-  compact(options?: CompactOptions): Promise<CompactionResult> {
-    return this.#main.compact(options);
+  /** Every lane, `main` first. */
+  async lanes(): Promise<LaneInfo[]> {
+    this.#environment.lifecycle.admit();
+    return Promise.all([...this.#lanes.keys()].map((name) => laneInfo(this.#environment, name)));
   }
 
-  navigateTree(targetId: string | null, options?: NavigateOptions): Promise<NavigationResult> {
-    return this.#main.navigateTree(targetId, options);
+  /** Tells of all lanes: a snapshot, and everything after it. */
+  watchSession(): Promise<WatchHandle<SessionSnapshot>> {
+    return watchSession(
+      this.#environment,
+      () => [...this.#lanes.keys()],
+      (name) => this.#lanes.get(name)?.suspendedOperation,
+    );
   }
 
-  resume(): Promise<ResumeResult> {
-    return this.#main.resume();
+  async getTools(): Promise<AgentHarnessTool<TContext>[]> {
+    return this.#environment.tools.all as AgentHarnessTool<TContext>[];
   }
 
-  steer(message: string | AgentMessage, images?: readonly ImageContent[]): Promise<QueueResult> {
-    return this.#main.steer(message, images);
+  /** Replaces the registry. What each lane has active is its own configuration. */
+  setTools(tools: readonly AgentHarnessTool<TContext>[]): Promise<void> {
+    return this.#set.tools(tools as readonly AnyTool[]);
   }
 
-  followUp(message: string | AgentMessage, images?: readonly ImageContent[]): Promise<QueueResult> {
-    return this.#main.followUp(message, images);
+  async getResources(): Promise<Resources> {
+    return structuredClone(this.#environment.resources);
   }
 
-  nextRun(message: string | AgentMessage, images?: readonly ImageContent[]): Promise<NextRunResult> {
-    return this.#main.nextRun(message, images);
+  setResources(resources: Resources): Promise<void> {
+    return this.#set.resources(resources);
   }
 
-  cancelQueued(entryId: string): Promise<CancelQueuedResult> {
-    return this.#main.cancelQueued(entryId);
+  async getStreamOptions(): Promise<AgentHarnessStreamOptions> {
+    return structuredClone(this.#environment.settings.streamOptions);
   }
 
-  abort(): Promise<AbortResult> {
-    return this.#main.abort();
+  /** For generations that start from now on; `deferred` among them. */
+  setStreamOptions(options: AgentHarnessStreamOptions): Promise<void> {
+    return this.#set.streamOptions(options);
   }
 
-  getLeafId(): Promise<string | null> {
-    return this.#main.getLeafId();
+  async getRetryPolicy(): Promise<RetryPolicy> {
+    return structuredClone(this.#environment.settings.retry);
   }
 
-  getLastResult(): Promise<LaneLastResult | undefined> {
-    return this.#main.getLastResult();
+  /** For generations that start from now on. */
+  setRetryPolicy(policy: RetryPolicy): Promise<void> {
+    return this.#set.retryPolicy(policy);
   }
 
-  peekAction(): Promise<ActionInfo | undefined> {
-    return this.#main.peekAction();
+  async getCompactionSettings(): Promise<CompactionSettings> {
+    return structuredClone(this.#environment.settings.run.compaction);
   }
 
-  executeAction(): Promise<ActionInfo | undefined> {
-    return this.#main.executeAction();
+  /** For operations that are accepted from now on. */
+  setCompactionSettings(settings: CompactionSettings): Promise<void> {
+    return this.#set.compactionSettings(settings);
   }
 
-  runToCompletion(): Promise<void> {
-    return this.#main.runToCompletion();
+  async getSteeringMode(): Promise<QueueMode> {
+    return this.#environment.settings.run.steeringMode;
+  }
+
+  /** For runs that are accepted from now on. */
+  setSteeringMode(mode: QueueMode): Promise<void> {
+    return this.#set.steeringMode(mode);
+  }
+
+  async getFollowUpMode(): Promise<QueueMode> {
+    return this.#environment.settings.run.followUpMode;
+  }
+
+  /** For runs that are accepted from now on. */
+  setFollowUpMode(mode: QueueMode): Promise<void> {
+    return this.#set.followUpMode(mode);
   }
 
   /**
@@ -201,117 +200,4 @@ export class AgentHarness<TContext extends object | undefined = undefined> {
     this.#environment.lifecycle.seal();
     return this.#environment.session.close();
   }
-}
-
-function seedOf<TContext extends object | undefined>(
-  options: AgentHarnessOptions<TContext>,
-  tools: ToolRegistry,
-): LaneConfiguration {
-  return {
-    model: { provider: options.model.provider, modelId: options.model.id },
-    thinkingLevel: options.thinkingLevel ?? DEFAULT_THINKING_LEVEL,
-    activeToolNames: [...(options.activeToolNames ?? tools.names)],
-  };
-}
-
-function environmentOf<TContext extends object | undefined>(
-  options: AgentHarnessOptions<TContext>,
-): Environment {
-  const { toolContext, systemPrompt } = options;
-  const resolveToolContext = async (): Promise<TContext> =>
-    typeof toolContext === "function" ? toolContext() : (toolContext as TContext);
-  const retry = checked("retry", RetryPolicySchema, options.retry ?? DEFAULT_RETRY_POLICY);
-  return {
-    session: options.session,
-    models: options.models,
-    clock: options.clock ?? new RealClock(),
-    lifecycle: new Lifecycle(),
-    tools: new ToolRegistry(options.tools ?? []),
-    settings: settingsOf({
-      streamOptions: checked("streamOptions", AgentHarnessStreamOptionsSchema, options.streamOptions ?? {}),
-      retryPolicy: normalizeRetryPolicy(retry),
-      compaction: checked(
-        "compaction",
-        CompactionSettingsSchema,
-        options.compaction ?? DEFAULT_COMPACTION_SETTINGS,
-      ),
-      steeringMode: options.steeringMode ?? DEFAULT_QUEUE_MODE,
-      followUpMode: options.followUpMode ?? DEFAULT_QUEUE_MODE,
-      toolExecution: options.toolExecution ?? DEFAULT_TOOL_EXECUTION_MODE,
-    }),
-    entryProjectors: options.entryProjectors ?? {},
-    decisionHooks: {
-      before_compaction: options.decisionHooks?.before_compaction ?? [],
-      before_navigation: options.decisionHooks?.before_navigation ?? [],
-    },
-    toProviderMessages: options.toProviderMessages ?? toProviderMessages,
-    resolveToolContext,
-    resolveSystemPrompt: async () =>
-      typeof systemPrompt === "function" ? systemPrompt(await resolveToolContext()) : systemPrompt,
-  };
-}
-
-function settingsOf(parts: SettingsParts): Environment["settings"] {
-  const { streamOptions, retryPolicy, compaction, steeringMode, followUpMode, toolExecution } = parts;
-  return {
-    revision: 0,
-    streamOptions,
-    retryPolicy: admitJson(retryPolicy),
-    run: admitJson({ compaction, steeringMode, followUpMode, toolExecution }),
-  };
-}
-
-/** A setting, detached and frozen. @throws TypeError that names the place; NotJson for a value JSON cannot carry. */
-function checked<T>(name: string, schema: Parameters<typeof issueOf>[0], value: T): T {
-  const detached = admitJson(value);
-  // The defaults were right when they were written, and a harness is made for every life of a process.
-  if (DEFAULTS.has(value)) return detached;
-  const issue = issueOf(schema, detached);
-  if (issue === undefined) return detached;
-  throw new TypeError(`option ${name}${issue.path}: expected ${issue.expected}, found ${issue.found}`);
-}
-
-const DEFAULTS: ReadonlySet<unknown> = new Set([DEFAULT_RETRY_POLICY, DEFAULT_COMPACTION_SETTINGS]);
-
-function suspendedOperation(environment: Environment, restored: RestoredLane): SuspendedOperation[] {
-  const { current } = restored;
-  if (current === undefined) return [];
-  const { operation, state } = current;
-  const deferredSource =
-    state.kind === "run" && state.phase.kind === "deferred"
-      ? restored.entries.get(state.phase.deferred.sourceEntryId)
-      : undefined;
-  const handle =
-    deferredSource?.type === "message" && deferredSource.message.role === "assistant"
-      ? deferredSource.message.deferred
-      : undefined;
-  const prompt = promptOf(restored);
-  const drained = (ids: readonly string[]) =>
-    ids.flatMap((id) => {
-      const pending = restored.pending.get(id);
-      return pending?.type === "message" ? [pending.payload] : [];
-    });
-  return [
-    {
-      lane: restored.lane,
-      operationId: operation.operationId,
-      kind: operation.intent.kind,
-      reason: handle ? "deferred" : "crash",
-      startedAt: operation.startedAt,
-      ...(prompt.length > 0 ? { prompt } : {}),
-      ...(handle ? { deferred: handle } : {}),
-      ...(state.control.status === "cancel_requested"
-        ? {
-            aborting: {
-              steer: drained(state.control.drainedSteer),
-              followUp: drained(state.control.drainedFollowUp),
-            },
-          }
-        : {}),
-      missing: missingIdentities(current.configuration, registriesOf(environment)) ?? {
-        tools: [],
-        models: [],
-      },
-    },
-  ];
 }

@@ -73,6 +73,15 @@ export function cancelSource(fx: Effects, current: CurrentOperation, live: Drive
   });
 }
 
+/** Whether a poll is in flight, as far as the state says. */
+export function isPolling({ state }: CurrentOperation): boolean {
+  return (
+    state.kind === "run" &&
+    state.phase.kind === "deferred" &&
+    state.phase.deferred.status === "effect_pending"
+  );
+}
+
 function deferredOf(current: CurrentOperation): Deferred {
   const phase = isRun(current) ? current.state.phase : undefined;
   if (phase?.kind === "deferred") return phase.deferred;

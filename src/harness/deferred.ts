@@ -14,9 +14,22 @@ import type { EffectPlan } from "./effects.ts";
 import type { Environment } from "./environment.ts";
 import { messageOf } from "./errors.ts";
 import { failedResponse, providerOptions, settledForm } from "./generation.ts";
+import { ResponseEvents } from "./step-events.ts";
 
 /** Polls once and returns the answer as it may be stored, before its classification. */
 export async function requestPoll(
+  environment: Environment,
+  live: DriveState,
+  plan: Extract<EffectPlan, { kind: "deferred" }>,
+): Promise<SettledAssistantMessage> {
+  const { responseEntryId } = plan.deferred;
+  const message = await poll(environment, live, plan);
+  new ResponseEvents(environment.publisher, plan.operation).end(message, responseEntryId);
+  live.announced = responseEntryId;
+  return message;
+}
+
+async function poll(
   environment: Environment,
   live: DriveState,
   { deferred, handle }: Extract<EffectPlan, { kind: "deferred" }>,

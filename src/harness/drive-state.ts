@@ -11,6 +11,7 @@ import {
 } from "../model/index.ts";
 import type { EffectKey, StructuralHookDecision } from "../operation/index.ts";
 import type { EffectOutput } from "./effects.ts";
+import type { CallEvents } from "./step-events.ts";
 
 /** See the module header. */
 export interface DriveState {
@@ -21,6 +22,10 @@ export interface DriveState {
   /** The application's tool context of the batch of this response, resolved once. */
   toolContext: { readonly assistantEntryId: string; readonly value: Promise<unknown> } | undefined;
   deferredPollsRemaining: 0 | 1;
+  /** The reserved id of the response that `message_end` was told of last. */
+  announced: string | undefined;
+  /** Calls that were started in this process and are not settled, and what is told of them. */
+  readonly toldCalls: Map<EffectKey, CallEvents>;
   /** Deferred sources whose cancellation was asked for; another process may ask again. */
   readonly deferredCancellations: Set<string>;
   /** The newest response of the operation, as stored. */
@@ -52,6 +57,8 @@ export function newDriveState(
     running: new Map(),
     toolContext: undefined,
     deferredPollsRemaining,
+    announced: undefined,
+    toldCalls: new Map(),
     deferredCancellations: new Set(),
     latestAssistant: undefined,
     structural,

@@ -46,6 +46,7 @@ import type { DriveState } from "./drive-state.ts";
 import type { Environment } from "./environment.ts";
 import { requestAssistant } from "./generation.ts";
 import type { MutationLine } from "./lane-line.ts";
+import { CallEvents } from "./step-events.ts";
 import { requestSummary } from "./summary-request.ts";
 import { executeTool } from "./tools.ts";
 
@@ -227,7 +228,7 @@ export class RealEffects implements Effects {
         return { kind: "assistant", message };
       }
       case "tool": {
-        const execution = await executeTool(this.#environment, this.#live, plan);
+        const execution = await this.#execute(plan);
         return { kind: "tool_raw", plan, execution };
       }
       case "decision": {
@@ -248,6 +249,17 @@ export class RealEffects implements Effects {
     const { sourceIndex } = plan;
     const isLive = await this.#mayStart(plan.operation);
     return { kind: "tool", sourceIndex, execution, ...(isLive ? {} : { isCutShort: true }) };
+  }
+
+  async #execute(plan: Extract<EffectPlan, { kind: "tool" }>): Promise<ToolExecution> {
+    const { operation, batch, call, key } = plan;
+    const { lane, operationId: runId } = operation;
+    const { publisher } = this.#environment;
+    const turnId = publisher.track(lane).turn?.turnId ?? batch.turnId;
+    const told = new CallEvents(publisher, { lane, runId, turnId, call, isRecovered: plan.isReplay });
+    this.#live.toldCalls.set(key, told);
+    told.start(plan.arguments);
+    return executeTool(this.#environment, this.#live, plan, (partial) => told.update(partial));
   }
 
   sleep(delayMs: number): Promise<void> {

@@ -11,18 +11,20 @@ import type {
   AgentHarnessStreamOptions,
   AgentHarnessTool,
   AgentMessage,
-  CompactionSettings,
+  LaneConfiguration,
   Message,
   Models,
   NormalizedRetryPolicy,
-  QueueMode,
+  RetryPolicy,
   RunSettings,
-  ToolExecutionMode,
 } from "../model/index.ts";
 import type { ToolDeclaration } from "../operation/index.ts";
 import type { EntryProjectors, Session } from "../session/index.ts";
 import type { DecisionHooks } from "./decision-hooks.ts";
+import type { EventBus } from "./event-bus.ts";
 import type { Lifecycle } from "./lifecycle.ts";
+import type { Publisher } from "./publisher.ts";
+import type { Resources } from "./resources.ts";
 
 /** A tool whose context type is erased: the harness passes on what the application gave it. */
 export type AnyTool = AgentHarnessTool<unknown>;
@@ -53,6 +55,10 @@ export class ToolRegistry {
     return [...this.#tools.keys()];
   }
 
+  get all(): AnyTool[] {
+    return [...this.#tools.values()];
+  }
+
   /** What the planner knows of each tool. */
   get declarations(): ReadonlyMap<string, ToolDeclaration> {
     return this.#declarations;
@@ -63,18 +69,11 @@ export class ToolRegistry {
 export interface Settings {
   readonly revision: number;
   readonly streamOptions: AgentHarnessStreamOptions;
+  /** The policy as it was given, and as it is captured. */
+  readonly retry: RetryPolicy;
   readonly retryPolicy: NormalizedRetryPolicy;
   /** What a run captures at its acceptance. */
   readonly run: RunSettings;
-}
-
-export interface SettingsParts {
-  readonly streamOptions: AgentHarnessStreamOptions;
-  readonly retryPolicy: NormalizedRetryPolicy;
-  readonly compaction: CompactionSettings;
-  readonly steeringMode: QueueMode;
-  readonly followUpMode: QueueMode;
-  readonly toolExecution: ToolExecutionMode;
 }
 
 /** See the module header. */
@@ -83,8 +82,14 @@ export interface Environment {
   readonly models: Models;
   readonly clock: Clock;
   readonly lifecycle: Lifecycle;
+  /** Follows every commit and tells of it; see `publisher.ts`. */
+  readonly publisher: Publisher;
+  readonly events: EventBus;
   tools: ToolRegistry;
   settings: Settings;
+  resources: Resources;
+  /** Configuration of lanes that this harness creates. */
+  readonly seed: LaneConfiguration;
   readonly entryProjectors: EntryProjectors;
   readonly decisionHooks: DecisionHooks;
   readonly toProviderMessages: (messages: AgentMessage[]) => Message[] | Promise<Message[]>;

@@ -26,20 +26,27 @@ import type { EffectPlan } from "./effects.ts";
 import type { Environment } from "./environment.ts";
 import { messageOf } from "./errors.ts";
 import { repairForProvider } from "./provider-messages.ts";
+import { ResponseEvents } from "./step-events.ts";
 import { validUsage } from "./tools.ts";
 
 type AssistantPlan = Extract<EffectPlan, { kind: "assistant" }>;
 
 /** Sends the request of a plan and returns the response as it may be stored, before its classification. */
-export function requestAssistant(
+export async function requestAssistant(
   environment: Environment,
   live: DriveState,
   plan: AssistantPlan,
 ): Promise<SettledAssistantMessage> {
-  return answerOf(environment, live, plan.generation.context.configuration.model, async (model) => ({
+  const { context, responseEntryId } = plan.generation;
+  const told = new ResponseEvents(environment.publisher, plan.operation);
+  const prepare = async (model: Model) => ({
     context: await buildContext(environment, live, plan, model),
-    options: providerOptions(environment, live.controller.signal, plan.generation.context),
-  }));
+    options: providerOptions(environment, live.controller.signal, context),
+  });
+  const message = await answerOf(environment, live, context.configuration.model, prepare, told);
+  told.end(message, responseEntryId);
+  live.announced = responseEntryId;
+  return message;
 }
 
 /** Sends one request to a model and turns whatever comes back into a response that can be stored. */
@@ -48,6 +55,7 @@ export async function answerOf(
   live: DriveState,
   identity: ModelIdentity,
   prepare: (model: Model) => Promise<{ context: ProviderContext; options: ProviderStreamOptions }>,
+  told?: ResponseEvents,
 ): Promise<SettledAssistantMessage> {
   const failed = failedResponse(environment, identity);
   const { provider, modelId } = identity;
@@ -60,7 +68,7 @@ export async function answerOf(
   if (live.controller.signal.aborted) return unsent(environment, identity);
   let message: AssistantMessage | undefined;
   try {
-    message = await streamToEnd(environment, model, context, options);
+    message = await streamToEnd(environment, model, context, options, told);
   } catch (error) {
     return failed(messageOf(error));
   }
@@ -164,11 +172,13 @@ async function streamToEnd(
   model: Model,
   context: ProviderContext,
   options: ProviderStreamOptions,
+  told: ResponseEvents | undefined,
 ): Promise<AssistantMessage | undefined> {
   const stream = environment.models.streamSimple(model, context, options);
   for await (const event of stream) {
     if (event.type === "done") return event.message;
     if (event.type === "error") return event.error;
+    told?.stream(event);
   }
   return stream.result();
 }

@@ -2,7 +2,7 @@
  * `harness`: drives operations over a session. Start with `agent-harness.ts` (what an application uses), then
  * `effects.ts` (the places where a process can die) and `interpreter.ts` (the loop between them).
  */
-export { AgentHarness, type AgentHarnessOptions } from "./agent-harness.ts";
+export { AgentHarness } from "./agent-harness.ts";
 export type {
   BeforeCompaction,
   BeforeNavigation,
@@ -30,14 +30,26 @@ export {
   UnknownTarget,
   UnknownTemplate,
 } from "./errors.ts";
+export type {
+  EventListener,
+  Events,
+  HarnessEvent,
+  HarnessEventType,
+  LaneEvent,
+  QueuedItem,
+  SettingName,
+} from "./event-types.ts";
 export type { HarnessLane } from "./lane.ts";
+export type { LaneInfo } from "./lane-creation.ts";
 export type { ActionInfo } from "./manual-drive.ts";
+export type { AgentHarnessOptions } from "./options.ts";
 export type {
   CompactionOutcome,
   CompactionResult,
   NavigationOutcome,
   NavigationResult,
   OptionalFinalAssistant,
+  RecordUsageResult,
   ResumeOutcome,
   ResumeResult,
   RunOutcome,
@@ -45,4 +57,8 @@ export type {
   SuspendedOperation,
 } from "./outcomes.ts";
 export { repairForProvider, toProviderMessages } from "./provider-messages.ts";
+export type { RecordUsageOptions } from "./record-usage.ts";
+export type { PromptTemplate, Resources, Skill } from "./resources.ts";
+export type { SettingsOptions } from "./settings.ts";
 export type { CompactOptions, NavigateOptions } from "./structural-acceptance.ts";
+export type { LaneSnapshot, PendingWrite, SessionSnapshot, WatchHandle } from "./watch.ts";

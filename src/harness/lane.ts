@@ -8,8 +8,18 @@
  * At most one drive runs per lane. It is set inside the job that admits it, so that no second one can slip in.
  */
 import { err, ok, type Result } from "../foundation/index.ts";
-import type { AgentMessage, ImageContent, LaneLastResult, OperationKind } from "../model/index.ts";
+import type {
+  AgentMessage,
+  ImageContent,
+  LaneConfiguration,
+  LaneLastResult,
+  Model,
+  OperationKind,
+  ThinkingLevel,
+  Usage,
+} from "../model/index.ts";
 import { type CurrentOperation, checkLastResult, nextAction } from "../operation/index.ts";
+import type { SessionTree } from "../session/index.ts";
 import { cancelOperation } from "./abort.ts";
 import {
   acceptPrompt,
@@ -20,9 +30,10 @@ import {
   type PromptInput,
   reservedError,
 } from "./acceptance.ts";
+import { cancelSource, isPolling } from "./deferred-steps.ts";
 import { type DriveState, newDriveState, type StructuralMemory } from "./drive-state.ts";
 import { createDriveView } from "./drive-view.ts";
-import { RealEffects } from "./effects.ts";
+import { type Effects, RealEffects } from "./effects.ts";
 import type { Environment } from "./environment.ts";
 import {
   Closed,
@@ -33,6 +44,7 @@ import {
   NotImplemented,
 } from "./errors.ts";
 import { type DriveView, drive } from "./interpreter.ts";
+import { configurationOf, configure, identityOf } from "./lane-configuration.ts";
 import { MutationLine } from "./lane-line.ts";
 import { type ActionInfo, gated, ManualGate } from "./manual-drive.ts";
 import { operationOutcome } from "./operation-outcome.ts";
@@ -45,13 +57,18 @@ import type {
   NavigationResult,
   NextRunResult,
   QueueResult,
+  RecordUsageResult,
   ResumeOutcome,
   ResumeResult,
   RunOutcome,
   RunResult,
+  SuspendedOperation,
 } from "./outcomes.ts";
+import { commitOutside } from "./outside-commit.ts";
 import { queueForNextRun, queueInput, withdraw } from "./queues.ts";
+import { adjustment, type RecordUsageOptions } from "./record-usage.ts";
 import { Reservation } from "./reservation.ts";
+import { expandSkill, expandTemplate } from "./resources.ts";
 import { readCurrent } from "./restore.ts";
 import {
   admitCompaction,
@@ -60,6 +77,8 @@ import {
   type NavigateOptions,
   type StructuralCall,
 } from "./structural-acceptance.ts";
+import { suspension } from "./suspended.ts";
+import { type LaneSnapshot, type WatchHandle, watchLane } from "./watch.ts";
 
 /** An operation that was accepted, and the drive that is to take it to its end. */
 interface Begun {
@@ -76,6 +95,8 @@ interface Outcomes {
 /** See the module header. */
 export class HarnessLane {
   readonly name: string;
+  /** The session tree as this lane sees it. */
+  readonly session: SessionTree;
   readonly #environment: Environment;
   readonly #line = new MutationLine();
   /** Undefined with automatic drive. */
@@ -83,11 +104,20 @@ export class HarnessLane {
   readonly #view: DriveView;
   readonly #reservation = new Reservation();
   #driving: DriveState | undefined;
+  /** The open operation while nobody drives it here: as it was found, or as it was suspended. */
+  #suspended: SuspendedOperation | undefined;
   /** What the latest drive knew of its structural work: one that was suspended goes on with it. */
   #structural: StructuralMemory | undefined;
 
-  constructor(environment: Environment, name: string, mode: "automatic" | "manual") {
+  constructor(
+    environment: Environment,
+    name: string,
+    mode: "automatic" | "manual",
+    suspended?: SuspendedOperation,
+  ) {
     this.name = name;
+    this.session = environment.session.view(name);
+    this.#suspended = suspended;
     this.#environment = environment;
     this.#gate = mode === "manual" ? new ManualGate(environment.lifecycle) : undefined;
     this.#view = createDriveView(environment);
@@ -111,6 +141,18 @@ export class HarnessLane {
       if (!accepted.ok) return accepted;
       return this.#outcomeOf("run", accepted.value);
     });
+  }
+
+  /** Prompts with a skill of the resources, and what is to be said after it. */
+  async skill(name: string, additionalInstructions?: string): Promise<RunResult> {
+    const text = expandSkill(this.#environment.resources, name, additionalInstructions);
+    return text.ok ? this.prompt(text.value) : text;
+  }
+
+  /** Prompts with a template of the resources and its arguments. */
+  async promptFromTemplate(name: string, args?: readonly string[]): Promise<RunResult> {
+    const text = expandTemplate(this.#environment.resources, name, args);
+    return text.ok ? this.prompt(text.value) : text;
   }
 
   /** Compacts the context of an idle lane and resolves with the outcome. */
@@ -183,6 +225,54 @@ export class HarnessLane {
     return this.#call(() =>
       this.#admit(async () => ok({ kind: await withdraw(this.#environment, this.name, entryId) })),
     );
+  }
+
+  /** Books usage that the caller reconciles; see `record-usage.ts`. */
+  recordUsage(usage: Usage, options: RecordUsageOptions = {}): Promise<RecordUsageResult> {
+    return this.#call(async (): Promise<RecordUsageResult> => {
+      const row = await adjustment(this.#environment, usage, options);
+      return this.#admit(async () => {
+        await commitOutside(this.#environment, { writes: [{ kind: "usage", row }] });
+        return ok({ usageId: row.id });
+      });
+    });
+  }
+
+  /** The model, or undefined while the registry does not know it. */
+  async getModel(): Promise<Model | undefined> {
+    const { model } = await configurationOf(this.#environment, this.name);
+    return this.#environment.models.getModel(model.provider, model.modelId);
+  }
+
+  /** For generations that start from now on, like the setters after it. */
+  setModel(model: Model): Promise<void> {
+    return this.#configure({ model: identityOf(model) });
+  }
+
+  async getThinkingLevel(): Promise<ThinkingLevel> {
+    return (await configurationOf(this.#environment, this.name)).thinkingLevel;
+  }
+
+  setThinkingLevel(thinkingLevel: ThinkingLevel): Promise<void> {
+    return this.#configure({ thinkingLevel });
+  }
+
+  async getActiveTools(): Promise<string[]> {
+    return [...(await configurationOf(this.#environment, this.name)).activeToolNames];
+  }
+
+  setActiveTools(names: readonly string[]): Promise<void> {
+    return this.#configure({ activeToolNames: [...names] });
+  }
+
+  /** A snapshot of the lane, and everything after it. */
+  watch(): Promise<WatchHandle<LaneSnapshot>> {
+    return this.#line.run(() => watchLane(this.#environment, this.name, () => this.suspendedOperation));
+  }
+
+  /** The open operation while nobody drives it in this process. */
+  get suspendedOperation(): SuspendedOperation | undefined {
+    return this.#driving ? undefined : this.#suspended;
   }
 
   async getLeafId(): Promise<string | null> {
@@ -262,6 +352,7 @@ export class HarnessLane {
       return err(missingError(this.name, action.missing));
     }
     if (action.kind === "not_implemented") return err(this.#notImplemented(action.what));
+    environment.publisher.resumed(this.name);
     return ok(this.#begin(current, live));
   }
 
@@ -270,13 +361,32 @@ export class HarnessLane {
     if (this.#driving) {
       this.#driving.controller.abort();
       this.#gate?.takeBack();
+      // Its poll is awaited, and when that is settled the state does not name the source any more.
+      if (isPolling(current)) this.#cancelSource(current, this.#driving);
       return;
     }
+    this.#environment.publisher.takenUp(this.name);
     const begun = this.#begin(current);
     begun.live.controller.abort();
     const toTheEnd = () => this.#untilOutcome(begun);
     // Its failure faults the harness, and that is how everybody learns of it.
     (this.#gate?.during(toTheEnd) ?? toTheEnd()).catch(() => undefined);
+  }
+
+  #cancelSource(current: CurrentOperation, live: DriveState): void {
+    const { provider, modelId } = current.configuration.model;
+    const isKnown = this.#environment.models.getModel(provider, modelId) !== undefined;
+    if (isKnown) cancelSource(this.#effectsOf(live), current, live);
+  }
+
+  /** The effects of a drive, behind the gate if there is one. */
+  #effectsOf(live: DriveState): Effects {
+    const real = new RealEffects(this.#environment, this.#line, live);
+    return this.#gate ? gated(real, this.#gate) : real;
+  }
+
+  #configure(change: Partial<LaneConfiguration>): Promise<void> {
+    return this.#line.run(() => configure(this.#environment, this.name, change));
   }
 
   /** Sets the one drive of the lane. */
@@ -317,9 +427,8 @@ export class HarnessLane {
     const { lifecycle, session } = this.#environment;
     const stopListening = lifecycle.onEnd(() => live.controller.abort());
     try {
-      const real = new RealEffects(this.#environment, this.#line, live);
-      const fx = this.#gate ? gated(real, this.#gate) : real;
-      const end = await drive(fx, this.#view, current, live);
+      const end = await drive(this.#effectsOf(live), this.#view, current, live);
+      this.#suspended = await suspension(this.#environment, this.name, end);
       if (end.kind === "not_implemented") return err(this.#notImplemented(end.what));
       return ok(await operationOutcome(session, live, current, end));
     } catch (error) {

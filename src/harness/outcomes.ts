@@ -27,7 +27,9 @@ import type {
   NothingToCompact,
   NothingToResume,
   NotImplemented,
+  UnknownSkill,
   UnknownTarget,
+  UnknownTemplate,
 } from "./errors.ts";
 import type { Withdrawal } from "./queues.ts";
 
@@ -52,7 +54,7 @@ export type RunOutcome =
 
 export type RunResult = Result<
   { runId: string } & RunOutcome,
-  LaneBusy | MissingIdentities | InvalidMessage | NotImplemented | Closed
+  LaneBusy | MissingIdentities | InvalidMessage | UnknownSkill | UnknownTemplate | NotImplemented | Closed
 >;
 
 /** How a compaction of a caller ended. */
@@ -83,6 +85,8 @@ export type NavigationResult = Result<
   { runId: string } & NavigationOutcome,
   LaneBusy | MissingIdentities | InvalidNavigation | UnknownTarget | NotImplemented | Closed
 >;
+
+export type RecordUsageResult = Result<{ usageId: string }, Closed>;
 
 export type ResumeOutcome = { runId: string } & (
   | ({ operation: "run" } & RunOutcome)

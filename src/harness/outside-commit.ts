@@ -6,12 +6,14 @@ import { NotJson } from "../foundation/index.ts";
 import type { CommitResult, Transaction } from "../model/index.ts";
 import { InvalidWrite } from "../session/index.ts";
 import type { Environment } from "./environment.ts";
+import { publish } from "./publish.ts";
 
 /** A commit that belongs to no operation. What the session refuses never reached the store. */
 export async function commitOutside(
-  { session, lifecycle }: Environment,
+  environment: Environment,
   transaction: Transaction,
 ): Promise<CommitResult> {
+  const { session, lifecycle } = environment;
   let refusal: unknown;
   const result = await lifecycle.commit(async () => {
     try {
@@ -23,5 +25,6 @@ export async function commitOutside(
     }
   });
   if (result === undefined) throw refusal;
+  await publish(environment, transaction.writes, result);
   return result;
 }

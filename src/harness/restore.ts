@@ -8,7 +8,15 @@
  * Restoring starts no effect and writes nothing.
  */
 import { Corruption } from "../foundation/index.ts";
-import type { AgentMessage, Entry, PendingEntry, Register, RegisterValues } from "../model/index.ts";
+import type {
+  AgentMessage,
+  Entry,
+  LaneConfiguration,
+  LaneState,
+  PendingEntry,
+  Register,
+  RegisterValues,
+} from "../model/index.ts";
 import {
   type AgreeingRegisters,
   type CurrentOperation,
@@ -24,8 +32,9 @@ export interface RestoredLane {
   readonly lane: string;
   /** Undefined while the lane is idle. */
   readonly current: CurrentOperation | undefined;
-  /** False only for `main` of a session that no harness was attached to yet. */
-  readonly isConfigured: boolean;
+  readonly laneState: LaneState;
+  /** Undefined only for `main` of a session that no harness was attached to yet. */
+  readonly configuration: LaneConfiguration | undefined;
   /** What the registers name directly, by id. */
   readonly entries: ReadonlyMap<string, Entry>;
   readonly pending: ReadonlyMap<string, PendingEntry>;
@@ -53,7 +62,8 @@ async function restoreLane(session: Session, laneState: Register<"lane.state">):
   return {
     lane,
     current,
-    isConfigured: agreeing.configuration !== undefined,
+    laneState: laneState.value,
+    configuration: agreeing.configuration,
     entries: loaded.entries,
     pending: loaded.pending,
   };

@@ -27,6 +27,7 @@ import {
   UnknownTarget,
 } from "./errors.ts";
 import { prepareBranchTo, prepareCompactionAt } from "./preparation.ts";
+import { commitAndPublish } from "./publish.ts";
 import type { Reservation } from "./reservation.ts";
 
 export interface CompactOptions {
@@ -212,8 +213,7 @@ async function commit(
   { configuration, configurationSeq }: IdleLane,
   { writes, operation, state, leafId }: AcceptedStructural,
 ): Promise<CurrentOperation> {
-  const { session, lifecycle } = environment;
-  const { seqs } = await lifecycle.commit(() => session.commit({ writes }));
+  const { seqs } = await commitAndPublish(environment, { writes });
   // The last two writes are op.state and lane.state, in this order.
   const stateSeq = seqs.at(-2);
   if (stateSeq === undefined) throw new Error("a store answers one seq per write");

@@ -14,6 +14,7 @@ import { Clone, Convert } from "typebox/value";
 import { NotJson } from "../foundation/index.ts";
 import {
   type AgentToolResult,
+  type AgentToolUpdate,
   isJsonObject,
   issueOf,
   type JsonObject,
@@ -62,6 +63,7 @@ export async function executeTool(
   environment: Environment,
   live: DriveState,
   plan: ToolPlan,
+  onUpdate: AgentToolUpdate,
 ): Promise<ToolExecution> {
   const { batch, call } = plan;
   const tool = environment.tools.get(call.name);
@@ -71,6 +73,7 @@ export async function executeTool(
   }
   const context = await toolContextOf(environment, live, batch.assistantEntryId);
   if (live.controller.signal.aborted) return notExecuted(plan);
+  let isSettled = false;
   try {
     // A copy: a tool may change what it is given, and what is stored must stay what was committed.
     const parameters = copyJson(plan.arguments);
@@ -78,12 +81,16 @@ export async function executeTool(
       call.id,
       parameters,
       live.controller.signal,
-      ignoreUpdate,
+      (partial) => {
+        if (!isSettled) onUpdate(partial);
+      },
       context,
     );
     return { kind: "returned", result };
   } catch (error) {
     return { kind: "threw", message: messageOf(error) };
+  } finally {
+    isSettled = true;
   }
 }
 
@@ -253,7 +260,5 @@ function copyJson<T>(value: T): T {
   }
   return copy as T;
 }
-
-function ignoreUpdate(): void {}
 
 export type { AnyTool };

@@ -24,7 +24,8 @@ import {
 } from "../../model/index.ts";
 import { Session } from "../../session/index.ts";
 import { MemoryDisk, MemoryStorage, type Storage, StorageFault } from "../../storage/index.ts";
-import { AgentHarness, type AgentHarnessOptions } from "../agent-harness.ts";
+import { AgentHarness } from "../agent-harness.ts";
+import type { AgentHarnessOptions } from "../options.ts";
 import { SUMMARIZER_PROMPT } from "../summary-text.ts";
 
 export const MODEL: Model = {

@@ -1,0 +1,113 @@
+/**
+ * Delivery of events (spec §5.5): in order, to everybody, and without a way back.
+ *
+ * 1. Every listener sees every event of its type in the order in which they were published. An event that a listener
+ *    causes comes after the one that it is being told.
+ * 2. What is delivered shares nothing with the work that goes on: values that are frozen already are handed out as they
+ *    are, others are copied, once for all listeners.
+ * 3. A listener that throws or rejects is told of as `handler_error`, and stops nobody. One that fails at being told of
+ *    that is left alone.
+ * 4. Nobody waits for a listener.
+ */
+import { isAdmitted } from "../foundation/index.ts";
+import type {
+  EventListener,
+  Events,
+  HandlerErrorEvent,
+  HarnessEvent,
+  HarnessEventType,
+} from "./event-types.ts";
+
+/** See the module header. */
+export class EventBus implements Events {
+  readonly #byType = new Map<HarnessEventType, Set<EventListener<never>>>();
+  readonly #watchers = new Set<(event: HarnessEvent) => void>();
+  readonly #queue: HarnessEvent[] = [];
+  #isDelivering = false;
+
+  on<T extends HarnessEventType>(
+    type: T,
+    listener: EventListener<Extract<HarnessEvent, { type: T }>>,
+  ): () => void {
+    const listeners = this.#byType.get(type) ?? new Set();
+    this.#byType.set(type, listeners);
+    // Each registration is its own, also of a function that is registered twice.
+    const registered: EventListener<never> = (event) => listener(event as Extract<HarnessEvent, { type: T }>);
+    listeners.add(registered);
+    return () => listeners.delete(registered);
+  }
+
+  /** Sees every event, isolated; must not throw. */
+  watch(watcher: (event: HarnessEvent) => void): () => void {
+    this.#watchers.add(watcher);
+    return () => this.#watchers.delete(watcher);
+  }
+
+  /** Whether anybody listens to a type. */
+  hasAudience(type: HarnessEventType): boolean {
+    return this.#watchers.size > 0 || (this.#byType.get(type)?.size ?? 0) > 0;
+  }
+
+  /** Publishes an event. Returns when all listeners were called; never throws. */
+  emit(event: HarnessEvent): void {
+    if (!this.hasAudience(event.type)) return;
+    this.#queue.push(isolated(event));
+    if (this.#isDelivering) return;
+    this.#isDelivering = true;
+    try {
+      for (let next = this.#queue.shift(); next !== undefined; next = this.#queue.shift())
+        this.#deliver(next);
+    } finally {
+      this.#isDelivering = false;
+    }
+  }
+
+  /** Calls a listener on behalf of somebody; its failure becomes an event. */
+  call(listener: EventListener, event: HarnessEvent): void {
+    try {
+      const done: unknown = listener(event);
+      if (done instanceof Promise) done.catch((error: unknown) => this.#failed(event, error));
+    } catch (error) {
+      this.#failed(event, error);
+    }
+  }
+
+  #deliver(event: HarnessEvent): void {
+    for (const watcher of [...this.#watchers]) watcher(event);
+    for (const listener of [...(this.#byType.get(event.type) ?? [])]) {
+      this.call(listener as EventListener, event);
+    }
+  }
+
+  #failed(event: HarnessEvent, error: unknown): void {
+    if (event.type === "handler_error") return;
+    const scope = event.lane === undefined ? {} : { lane: event.lane };
+    this.emit({ ...handlerError(error, { kind: "event", event: event.type }), ...scope });
+  }
+}
+
+/** A failure of application code, as an event. */
+export function handlerError(
+  error: unknown,
+  where: { kind: "hook"; hook: string } | { kind: "event"; event: string },
+): HandlerErrorEvent {
+  const message = error instanceof Error ? error.message : String(error);
+  const stack = error instanceof Error && error.stack !== undefined ? { stack: error.stack } : {};
+  return { type: "handler_error", error: message, ...stack, ...where };
+}
+
+function isolated(event: HarnessEvent): HarnessEvent {
+  const copy: Record<string, unknown> = {};
+  for (const [key, value] of Object.entries(event)) copy[key] = isolatedValue(value);
+  return Object.freeze(copy) as unknown as HarnessEvent;
+}
+
+function isolatedValue(value: unknown): unknown {
+  if (typeof value !== "object" || value === null || isAdmitted(value)) return value;
+  try {
+    return structuredClone(value);
+  } catch {
+    // A tool may report what cannot be copied; whoever listens gets what can.
+    return JSON.parse(JSON.stringify(value) ?? "null");
+  }
+}

@@ -1,0 +1,31 @@
+/** The one way of a harness to its store: through the barrier, and what was committed is published. */
+import type { CommitResult, Transaction, Usage, Write } from "../model/index.ts";
+import type { Environment } from "./environment.ts";
+
+/** Commits and publishes. A failure is the fault of the whole harness. */
+export async function commitAndPublish(
+  environment: Environment,
+  transaction: Transaction,
+): Promise<CommitResult> {
+  const { session, lifecycle } = environment;
+  const result = await lifecycle.commit(() => session.commit(transaction));
+  await publish(environment, transaction.writes, result);
+  return result;
+}
+
+/** Publishes what was committed. */
+export async function publish(
+  { session, publisher }: Environment,
+  writes: readonly Write[],
+  result: CommitResult,
+): Promise<void> {
+  let totals: Usage | undefined;
+  if (publisher.wantsTotals(writes)) {
+    // A store that was closed under the read has its ledger; who reopens it reads the totals there.
+    totals = await session.getStats().then(
+      ({ usage }) => usage,
+      () => undefined,
+    );
+  }
+  publisher.committed(writes, result, totals);
+}
