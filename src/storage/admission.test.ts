@@ -12,7 +12,10 @@ const entry = (id: string, parentId: string | null = null): EntryDraft => ({
 });
 const row = (id: string): UsageRowDraft => ({ id, usage: zeroUsage(), adjustment: false });
 const transactionOf = (...writes: unknown[]) => ({ writes }) as Transaction;
-const stored: IdLookup = { hasEntry: (id) => id === "e_old", hasId: (id) => id === "e_old" || id === "u_old" };
+const stored: IdLookup = {
+  hasEntry: (id) => id === "e_old",
+  hasId: (id) => id === "e_old" || id === "u_old",
+};
 
 function refusalOf(work: () => unknown): unknown {
   try {
