@@ -28,7 +28,8 @@ export async function inspectPath(path: string, { nowMs }: InspectOptions): Prom
     }
     case "folder": {
       const { files, passedOver, otherFileCount, isComplete } = await folderFinding(path, nowMs);
-      const verdict = verdictOf(files, isComplete);
+      const isListed = !passedOver.some((passed) => passed.path === path && files.length === 0);
+      const verdict = isListed ? verdictOf(files, isComplete) : "unreadable";
       return { schema: INSPECT_SCHEMA, path, target: "folder", verdict, files, passedOver, otherFileCount };
     }
   }

@@ -98,11 +98,16 @@ const SIDE_FILE_SAYS: Readonly<Record<(typeof SQLITE_SIDE_FILES)[number], string
   "-journal": "a change of the whole file that was cut off: SQLite undoes it when the file is opened",
 };
 
-function foreign({ applicationId }: SqliteSurvey): Pick<Finding, "kind" | "verdict" | "says"> {
+function foreign({ applicationId, pageCount }: SqliteSurvey): Pick<Finding, "kind" | "verdict" | "says"> {
   if (applicationId === SEARCH_APPLICATION_ID) {
     const says =
       "a search index over sessions: it has no authority, may be deleted, and is made again by a sync";
     return { kind: "search_index", verdict: "not_a_session", says };
+  }
+  if (pageCount <= 1) {
+    const says =
+      "an empty SQLite database: its creation as a session did not finish, or its WAL was left behind";
+    return { kind: "other", verdict: "not_a_session", says };
   }
   const says = "a SQLite database of another program, or one whose creation as a session did not finish";
   return { kind: "other", verdict: "not_a_session", says };

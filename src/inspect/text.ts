@@ -17,11 +17,9 @@ import { counted, printable, timeInWords } from "./words.ts";
 
 /** See the module header. Ends with a line feed. */
 export function inspectionText(inspection: Inspection): string {
-  const { files, path, target } = inspection;
+  const { files, target } = inspection;
   const blocks = files.map(fileText);
   if (target === "folder") blocks.push(folderSummary(inspection));
-  if (target === "folder" && files.length === 0)
-    blocks.unshift([`${printable(path)}: no session is below it`]);
   return `${blocks.map((lines) => lines.join("\n")).join("\n\n")}\n`;
 }
 
@@ -278,7 +276,7 @@ function folderSummary({ path, files, passedOver = [], otherFileCount = 0, verdi
     .map((each) => `${count(each)} ${VERDICT_SAYS[each]}`);
   const others = `${counted(otherFileCount, "other file")} below it ${otherFileCount === 1 ? "has" : "have"} nothing to do with sessions`;
   return [
-    `${printable(path)}: ${VERDICT_SAYS[verdict]}; ${counts.length === 0 ? "nothing found" : counts.join(", ")}; ${others}`,
+    `${printable(path)}: ${VERDICT_SAYS[verdict]}; ${counts.length === 0 ? "nothing of a session is below it" : counts.join(", ")}; ${others}`,
     ...passedOver.map(({ path: passed, why }) => line("passed by", `${printable(passed)}: ${why}`)),
   ];
 }

@@ -1,8 +1,10 @@
 /** Copies of one moment: what they hold, what they say of the WAL, and when they are made again. */
 import { copyFileSync, readFileSync, writeFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
+import { Corruption } from "../../foundation/index.ts";
 import { branchIndexFaults } from "./branch-index-check.ts";
 import { Connection } from "./connection.ts";
+import { dumpSqlite } from "./dump.ts";
 import { sqliteMoment } from "./moment.ts";
 import { SqliteStorage } from "./storage.ts";
 import { surveySqlite } from "./survey.ts";
@@ -33,6 +35,53 @@ describe("a moment of a session database", () => {
       expect([readFileSync(copy), readFileSync(`${copy}-wal`)]).toEqual(before);
     }));
 
+  it("is what SQLite makes of a WAL that was checkpointed and begun again, and of one whose pages were given back", () =>
+    withFile(async (path, folder) => {
+      const copy = `${folder}/copy.db`;
+      const storage = await SqliteStorage.create({ kind: "file", path }, sampleMetadata, sampleOptions());
+      const other = new Connection({ kind: "file", path });
+      for (let round = 0; round < 6; round++) {
+        for (let at = 0; at < 8; at++) {
+          await storage.commit({ writes: [factWrite(`f${at}`, "x".repeat(9_000 * (at % 3)))] });
+        }
+        if (round === 2) other.pragma("wal_checkpoint(RESTART)");
+        if (round === 4) other.pragma("wal_checkpoint(PASSIVE)");
+        if (round === 3) other.execute("VACUUM");
+        for (const suffix of ["", "-wal"]) copyFileSync(path + suffix, copy + suffix);
+        const { dump, integrityFaults } = surveySqlite(sqliteMoment(copy).image);
+        expect(integrityFaults).toEqual([]);
+        expect(dump).toEqual({ ok: true, value: dumpSqlite({ kind: "file", path: copy }) });
+      }
+      other.close();
+      await storage.close();
+    }));
+
+  it("undoes what a rollback journal stands for", () =>
+    withFile(async (path, folder) => {
+      const storage = await SqliteStorage.create({ kind: "file", path }, sampleMetadata, sampleOptions());
+      await storage.commit({ writes: [entryWrite("kept", null)] });
+      await storage.close();
+      const writer = new Connection({ kind: "file", path });
+      writer.foldIntoFile();
+      writer.execute("PRAGMA cache_size = 1; PRAGMA cache_spill = 1; BEGIN IMMEDIATE");
+      // More than the cache holds, so that the file is changed before the end.
+      const insert = writer.statement("INSERT INTO registers VALUES ('fact.custom', ?, 9, ?)");
+      for (let at = 0; at < 200; at++) insert.run(`k${at}`, JSON.stringify("y".repeat(3_000)));
+      const copy = `${folder}/copy.db`;
+      for (const suffix of ["", "-journal"]) copyFileSync(path + suffix, copy + suffix);
+      writer.execute("ROLLBACK");
+      writer.close();
+      expect(readFileSync(copy).length).toBeGreaterThan(readFileSync(path).length);
+      const moment = sqliteMoment(copy);
+      expect(moment.hasJournal).toBe(true);
+      const { dump, integrityFaults } = surveySqlite(moment.image);
+      expect(integrityFaults).toEqual([]);
+      expect(dump.ok && dump.value.registers.map(({ namespace }) => namespace)).toEqual([
+        "lane.leaf",
+        "lane.state",
+      ]);
+    }));
+
   it("ends at the last whole transaction of a WAL that is cut off anywhere", () =>
     withFile(async (path, folder) => {
       const copy = `${folder}/copy.db`;
@@ -46,9 +95,10 @@ describe("a moment of a session database", () => {
         const { committedBytes, damagedAt } = walExtent(cut);
         expect(committedBytes).toBeLessThanOrEqual(length);
         expect(damagedAt).toBeUndefined();
-        // What SQLite makes of the cut log is what it makes of the part that is said to count.
-        writeFileSync(`${copy}-wal`, cut.subarray(0, committedBytes));
-        expect(entryCountOf(sqliteMoment(copy).image)).toBe(entryCountOf(moment.image));
+        // It is what SQLite makes of the same files.
+        const { dump, applicationId } = surveySqlite(moment.image);
+        if (applicationId === 0) expect(() => dumpSqlite({ kind: "file", path: copy })).toThrow(Corruption);
+        else expect(dump).toEqual({ ok: true, value: dumpSqlite({ kind: "file", path: copy }) });
         counts.add(entryCountOf(moment.image));
       }
       expect(counts.size).toBeGreaterThan(3);

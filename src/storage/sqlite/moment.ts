@@ -9,7 +9,8 @@
  * what the WAL holds. So a file that is read first, with the WAL read after it, is the state of the last commit in that
  * WAL: whatever a checkpoint brought into the file meanwhile is in the WAL too, and the WAL goes before the file. This
  * holds as long as the WAL was not begun again in between, which changes the salts in its header, and as long as no file
- * came, went, or (without a WAL) changed. Then the copy is made again.
+ * came, went, or (without a WAL) changed. Then the copy is made again. File and WAL are put together in memory; only a
+ * rollback journal, which no session has but for the moment in which it is replaced or deleted, is left to SQLite.
  *
  * Not for the process that has the database open: closing a file drops the locks that a process has on it, those of
  * SQLite included.
@@ -30,7 +31,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { StorageFault } from "../contract.ts";
 import { Connection } from "./connection.ts";
-import { saltsOf, WAL_HEADER_BYTES, type WalExtent, walExtent } from "./wal.ts";
+import { saltsOf, WAL_HEADER_BYTES, type WalExtent, walExtent, withWal } from "./wal.ts";
 
 /** See the module header. */
 export interface SqliteMoment {
@@ -92,19 +93,19 @@ function tryMoment(path: string): SqliteMoment | undefined {
     if (again === undefined || walExtent(again).damagedAt !== extent.damagedAt) return undefined;
   }
   const hasJournal = journal !== undefined && journal.length > 0;
-  const isWholeAlone = !hasJournal && (wal === undefined || wal.length === 0);
-  const image = isWholeAlone ? file : together(file, wal, hasJournal ? journal : undefined);
+  const isWalRead = wal !== undefined && extent !== undefined && extent.committedFrames > 0;
+  const committed = isWalRead ? withWal(file, wal, extent) : file;
+  const image = hasJournal ? rolledBack(file, journal) : committed;
   return { image, fileBytes, wal: extent, hasJournal };
 }
 
-/** Lets SQLite put the file and what stands beside it together, in a folder of its own. */
-function together(file: Buffer, wal: Buffer | undefined, journal: Buffer | undefined): Buffer {
+/** Lets SQLite undo the change that a journal is of, over copies in a folder of their own. */
+function rolledBack(file: Buffer, journal: Buffer): Buffer {
   const folder = mkdtempSync(join(tmpdir(), "session-moment-"));
   try {
     const path = join(folder, "session");
     writeFileSync(path, file);
-    if (wal !== undefined) writeFileSync(`${path}-wal`, wal);
-    if (journal !== undefined) writeFileSync(`${path}-journal`, journal);
+    writeFileSync(`${path}-journal`, journal);
     const connection = new Connection({ kind: "file", path });
     try {
       return connection.image();

@@ -60,6 +60,22 @@ export function walExtent(wal: Buffer): WalExtent {
   return { byteLength, committedBytes, committedFrames, damagedAt: undefined };
 }
 
+/** The database that a file and its WAL are together: the newest committed version of each page (see `walExtent`). */
+export function withWal(file: Buffer, wal: Buffer, { committedBytes }: WalExtent): Buffer {
+  const pageBytes = wal.readUInt32BE(8);
+  const frameBytes = FRAME_HEADER_BYTES + pageBytes;
+  // The last frame of a transaction says how many pages the database has then.
+  const pageCount = wal.readUInt32BE(committedBytes - frameBytes + 4);
+  const image = Buffer.alloc(pageCount * pageBytes);
+  file.copy(image);
+  for (let at = WAL_HEADER_BYTES; at < committedBytes; at += frameBytes) {
+    const page = wal.readUInt32BE(at) - 1;
+    // A page that a later transaction cut off.
+    if (page < pageCount) wal.copy(image, page * pageBytes, at + FRAME_HEADER_BYTES, at + frameBytes);
+  }
+  return image;
+}
+
 type Sum = readonly [number, number];
 
 /** SQLite's running checksum over words of 32 bits, two at a time. */
