@@ -194,10 +194,13 @@ export class AgentHarness<TContext extends object | undefined = undefined> exten
 
   /**
    * Detaches: a controlled crash (spec §4.7). Nothing is written; commits that the store has accepted are drained, all
-   * effects are told to stop, open operations stay as they are stored. Idempotent.
+   * effects are told to stop, open operations stay as they are stored. Waits for a callback of `runWhenIdle` that runs, so
+   * no such callback may wait for it. Idempotent.
    */
-  close(): Promise<void> {
-    this.#environment.lifecycle.seal();
-    return this.#environment.session.close();
+  async close(): Promise<void> {
+    const { lifecycle, session } = this.#environment;
+    lifecycle.seal();
+    await lifecycle.outlasted();
+    await session.close();
   }
 }

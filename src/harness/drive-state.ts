@@ -6,6 +6,7 @@ import {
   type AgentMessage,
   type DurableStructuralPreparation,
   isInContext,
+  type LaneLastResult,
   type SettledAssistantMessage,
   type Write,
 } from "../model/index.ts";
@@ -30,6 +31,8 @@ export interface DriveState {
   readonly deferredCancellations: Set<string>;
   /** The newest response of the operation, as stored. */
   latestAssistant: { readonly entryId: string; readonly message: SettledAssistantMessage } | undefined;
+  /** How somebody else ended the operation, once the lane has noticed it; the drive is on its way out. */
+  endedFromOutside: LaneLastResult | undefined;
   /** What this process knows of the structural work of the operation. Outlives the drive, see `newDriveState`. */
   structural: StructuralMemory | undefined;
   /** The projected context at a leaf; kept because between two requests it grows at its end only. */
@@ -61,6 +64,7 @@ export function newDriveState(
     toldCalls: new Map(),
     deferredCancellations: new Set(),
     latestAssistant: undefined,
+    endedFromOutside: undefined,
     structural,
     context: undefined,
   };

@@ -43,6 +43,7 @@ import {
   NothingToResume,
   NotImplemented,
 } from "./errors.ts";
+import { Idleness } from "./idle.ts";
 import { type DriveView, drive } from "./interpreter.ts";
 import { configurationOf, configure, identityOf } from "./lane-configuration.ts";
 import { MutationLine } from "./lane-line.ts";
@@ -103,7 +104,8 @@ export class HarnessLane {
   readonly #gate: ManualGate | undefined;
   readonly #view: DriveView;
   readonly #reservation = new Reservation();
-  #driving: DriveState | undefined;
+  readonly #idleness: Idleness;
+  #driving: Begun | undefined;
   /** The open operation while nobody drives it here: as it was found, or as it was suspended. */
   #suspended: SuspendedOperation | undefined;
   /** What the latest drive knew of its structural work: one that was suspended goes on with it. */
@@ -121,6 +123,11 @@ export class HarnessLane {
     this.#environment = environment;
     this.#gate = mode === "manual" ? new ManualGate(environment.lifecycle) : undefined;
     this.#view = createDriveView(environment);
+    this.#idleness = new Idleness({
+      isIdle: () => this.#isIdle(),
+      onLine: (job) => this.#line.run(job),
+      lifecycle: environment.lifecycle,
+    });
   }
 
   /** Accepts a run and resolves with its outcome. */
@@ -132,7 +139,7 @@ export class HarnessLane {
       const messages = normalizePrompt(environment, this.name, input, images);
       if (!messages.ok) return messages;
       const operationId = environment.session.idGenerator.next();
-      const accepted = await this.#admit(async () => {
+      const accepted = await this.#admitBegin(async () => {
         const { heldFor } = this.#reservation;
         if (heldFor) return err(reservedError(this.name, heldFor));
         const result = await acceptPrompt(environment, this.name, operationId, messages.value);
@@ -178,7 +185,7 @@ export class HarnessLane {
   /** Goes on with the open operation of the lane, wherever its state stands. */
   resume(): Promise<ResumeResult> {
     return this.#call(async (): Promise<ResumeResult> => {
-      const admitted = await this.#admit(() => this.#admitResume());
+      const admitted = await this.#admitBegin(() => this.#admitResume());
       return admitted.ok ? this.#untilOutcome(admitted.value) : admitted;
     });
   }
@@ -275,6 +282,21 @@ export class HarnessLane {
     return this.#driving ? undefined : this.#suspended;
   }
 
+  /** Resolves when the lane runs nothing and nothing is about to. Another operation may begin right after it. */
+  async waitForIdle(): Promise<void> {
+    this.#environment.lifecycle.admit();
+    await this.#idleness.wait();
+  }
+
+  /**
+   * Runs the callback while the lane is idle, and keeps it so: what would begin an operation or move the leaf waits for
+   * the callback, which therefore must not wait for such a call of this lane. Rejects as the callback does.
+   */
+  async runWhenIdle(callback: () => void | Promise<void>): Promise<void> {
+    this.#environment.lifecycle.admit();
+    await this.#idleness.hold(callback);
+  }
+
   async getLeafId(): Promise<string | null> {
     this.#environment.lifecycle.admit();
     const leaf = await this.#environment.session.getRegister("lane.leaf", this.name);
@@ -296,7 +318,7 @@ export class HarnessLane {
   /** As `onLine`, for jobs that may move the leaf: they wait until the lane is not reserved. */
   async onUnreservedLine<T>(job: () => Promise<T>): Promise<T> {
     for (;;) {
-      const done = await this.#line.run(async () =>
+      const done = await this.#onFreeLine(async () =>
         this.#reservation.heldFor ? undefined : { result: await job() },
       );
       if (done) return done.result;
@@ -359,10 +381,10 @@ export class HarnessLane {
   /** Stops what runs; an operation that nobody drives is driven to its end by the lane itself. */
   #reconcile(current: CurrentOperation): void {
     if (this.#driving) {
-      this.#driving.controller.abort();
+      this.#driving.live.controller.abort();
       this.#gate?.takeBack();
       // Its poll is awaited, and when that is settled the state does not name the source any more.
-      if (isPolling(current)) this.#cancelSource(current, this.#driving);
+      if (isPolling(current)) this.#cancelSource(current, this.#driving.live);
       return;
     }
     this.#environment.publisher.takenUp(this.name);
@@ -389,10 +411,45 @@ export class HarnessLane {
     return this.#line.run(() => configure(this.#environment, this.name, change));
   }
 
+  /** A job that waits while a callback has the lane to itself. */
+  async #onFreeLine<T>(job: () => Promise<T>): Promise<T> {
+    for (;;) {
+      const done = await this.#line.run(async () =>
+        this.#idleness.isHeld ? undefined : { result: await job() },
+      );
+      this.#idleness.changed();
+      if (done) return done.result;
+      await this.#idleness.released();
+    }
+  }
+
+  /**
+   * Before another operation may begin: if the one that is driven was ended from outside, its drive is told, with its
+   * result, which the next operation would overwrite.
+   */
+  async #afterOvertaken<T>(job: () => Promise<T>): Promise<T> {
+    const { session } = this.#environment;
+    if (this.#driving) {
+      const { current, live } = this.#driving;
+      const laneState = await session.getRegister("lane.state", this.name);
+      if (laneState?.value.currentOperationId !== current.operation.operationId) {
+        live.endedFromOutside ??= (await session.getRegister("lane.lastResult", this.name))?.value;
+        live.controller.abort();
+      }
+    }
+    return job();
+  }
+
+  async #isIdle(): Promise<boolean> {
+    if (this.#driving || this.#reservation.heldFor) return false;
+    const laneState = await this.#environment.session.getRegister("lane.state", this.name);
+    return laneState?.value.currentOperationId === null;
+  }
+
   /** Sets the one drive of the lane. */
   #begin(current: CurrentOperation, live = newDriveState(0)): Begun {
-    this.#driving = live;
-    return { current, live };
+    this.#driving = { current, live };
+    return this.#driving;
   }
 
   #structuralCall(): StructuralCall {
@@ -402,7 +459,7 @@ export class HarnessLane {
       lane: this.name,
       operationId: session.idGenerator.next(),
       reservation: this.#reservation,
-      admit: (job) => this.#line.run(job),
+      admit: (job) => this.#onFreeLine(() => this.#afterOvertaken(job)),
     };
   }
 
@@ -437,8 +494,9 @@ export class HarnessLane {
       stopListening();
       // An operation that was ended from outside leaves effects behind that nobody will settle.
       if (live.running.size > 0) live.controller.abort();
-      if (this.#driving === live) this.#driving = undefined;
+      if (this.#driving?.live === live) this.#driving = undefined;
       this.#structural = live.structural;
+      this.#idleness.changed();
     }
   }
 
@@ -455,6 +513,11 @@ export class HarnessLane {
     return this.#guarded(() => this.#line.run(admission));
   }
 
+  /** As `#admit`, for a call that begins to drive. */
+  #admitBegin<T, E>(admission: () => Promise<Result<T, E>>): Promise<Result<T, E | Closed>> {
+    return this.#guarded(() => this.#onFreeLine(() => this.#afterOvertaken(admission)));
+  }
+
   /** Work before acceptance. A close that comes before its end refuses the call. */
   async #guarded<T, E>(work: () => Promise<Result<T, E>>): Promise<Result<T, E | Closed>> {
     const { lifecycle } = this.#environment;
@@ -464,6 +527,8 @@ export class HarnessLane {
       const end = lifecycle.fault(error);
       if (end instanceof HarnessClosed) return err(closed());
       throw end;
+    } finally {
+      this.#idleness.changed();
     }
   }
 

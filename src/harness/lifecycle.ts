@@ -15,6 +15,7 @@ type End = HarnessClosed | HarnessFault;
 export class Lifecycle {
   #end: End | undefined;
   readonly #listeners = new Set<(end: End) => void>();
+  readonly #outlasting = new Set<Promise<unknown>>();
 
   /** Why nothing goes on, or undefined while the harness is open. */
   get end(): End | undefined {
@@ -73,6 +74,22 @@ export class Lifecycle {
         },
       );
     });
+  }
+
+  /** Runs work that an end does not interrupt, and that a close waits for. */
+  async outlasting<T>(work: () => Promise<T>): Promise<T> {
+    const running = work();
+    this.#outlasting.add(running);
+    try {
+      return await running;
+    } finally {
+      this.#outlasting.delete(running);
+    }
+  }
+
+  /** Resolves when nothing of that is left. */
+  async outlasted(): Promise<void> {
+    await Promise.allSettled(this.#outlasting);
   }
 
   #finish(end: End): End {

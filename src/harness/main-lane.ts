@@ -84,6 +84,14 @@ export class MainLane {
     return this.#main.abort();
   }
 
+  waitForIdle(): Promise<void> {
+    return this.#main.waitForIdle();
+  }
+
+  runWhenIdle(callback: () => void | Promise<void>): Promise<void> {
+    return this.#main.runWhenIdle(callback);
+  }
+
   cancelQueued(entryId: string): Promise<CancelQueuedResult> {
     return this.#main.cancelQueued(entryId);
   }

@@ -19,11 +19,11 @@ export async function operationOutcome(
     case "finished":
       return endedOutcome(session, live, accepted, end.result);
     case "ended_elsewhere": {
-      const last = await session.getRegister("lane.lastResult", lane);
-      if (last?.value.operationId !== runId) {
+      const last = live.endedFromOutside ?? (await session.getRegister("lane.lastResult", lane))?.value;
+      if (last?.operationId !== runId) {
         throw new Error(`operation ${runId} was ended from outside and left no result`);
       }
-      return endedOutcome(session, undefined, accepted, checkLastResult(lane, last.value));
+      return endedOutcome(session, undefined, accepted, checkLastResult(lane, last));
     }
     case "deferred": {
       const finalEntryId = live.latestAssistant?.entryId ?? "";

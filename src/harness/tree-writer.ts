@@ -4,12 +4,12 @@
  * the barrier of the harness.
  *
  * What the application wrote wrongly is refused before the barrier and is no fault of the harness. On a lane whose run
- * is open, however it stands, an append waits in the run's inbox. Beside a structural operation, which owns the leaf and
- * has no inbox, it is refused with nothing written.
+ * is open, however it stands, an append waits in the run's inbox. A structural operation owns the leaf and has no inbox,
+ * so an append beside it waits for its end, not durably, and is judged again then.
  */
 import type { CommitResult, PendingEntry, Transaction } from "../model/index.ts";
 import { isRun } from "../operation/index.ts";
-import { LaneOccupied, leafOf, placed, type TreeWriter, UnknownLane } from "../session/index.ts";
+import { leafOf, placed, type TreeWriter, UnknownLane } from "../session/index.ts";
 import type { Environment } from "./environment.ts";
 import type { HarnessLane } from "./lane.ts";
 import { commitOutside } from "./outside-commit.ts";
@@ -32,15 +32,23 @@ export class HarnessTreeWriter implements TreeWriter {
   async append(lane: string, content: PendingEntry): Promise<string> {
     const found = this.#lane(lane);
     if (found === undefined) throw new UnknownLane(lane);
-    return found.onUnreservedLine(() => append(this.#environment, lane, content));
+    for (;;) {
+      const id = await found.onUnreservedLine(() => append(this.#environment, lane, content));
+      if (id !== undefined) return id;
+      await found.waitForIdle();
+    }
   }
 }
 
-/** Runs on the mutation line of the lane. @throws LaneOccupied; HarnessClosed; HarnessFault */
-async function append(environment: Environment, lane: string, content: PendingEntry): Promise<string> {
+/** Runs on the mutation line of the lane. Undefined: a structural operation has it. @throws HarnessClosed; HarnessFault */
+async function append(
+  environment: Environment,
+  lane: string,
+  content: PendingEntry,
+): Promise<string | undefined> {
   const current = await openOperation(environment, lane);
   if (current === undefined) return appendIdle(environment, lane, content);
-  if (!isRun(current)) throw new LaneOccupied(lane, current.operation.operationId);
+  if (!isRun(current)) return undefined;
   return queueItem(environment, current, "writes", content);
 }
 
