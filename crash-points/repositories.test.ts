@@ -8,19 +8,21 @@
  */
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { copyFileSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
+import { copyFileSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { PairsRequest } from "../fixtures/children/commit-pairs.ts";
 import {
+  OLD_ID,
   openRepository,
   type RepositoryName,
   type RepositoryStep,
   type StepRequest,
   takeStep,
 } from "../fixtures/children/repository-step.ts";
-import { leftoverOwner } from "../src/storage/index.ts";
+import { VirtualClock } from "../src/foundation/index.ts";
+import { createSqliteFile, leftoverOwner, readJsonlSession } from "../src/storage/index.ts";
 import { type ChildProgram, childProgram, openScratch, type Scratch } from "../src/subprocess/index.ts";
 
 let program: ChildProgram;
@@ -84,7 +86,7 @@ async function stateOf(kind: RepositoryName, folder: string, incarnation: number
 }
 
 const UNDONE = "bystander: kept, note; source: kept, note";
-const DONE: Record<RepositoryStep, string> = {
+const DONE: Record<Exclude<RepositoryStep, "migrate">, string> = {
   create: "bystander: kept, note; made: ; source: kept, note",
   fork: "bystander: kept, note; made: kept, note; source: kept, note",
   rewrite: "bystander: kept, note; source1: kept",
@@ -100,7 +102,7 @@ describe.each(KINDS)("in a %s repository", (kind) => {
     await prepare(kind, prepared);
   });
 
-  const steps = Object.keys(DONE) as RepositoryStep[];
+  const steps = Object.keys(DONE) as (keyof typeof DONE)[];
   it.each(steps)("a %s that is killed at any of its calls is done or not done", async (step) => {
     const found = new Set<string>();
     for (const when of ["inside", "after"] as const) {
@@ -128,6 +130,47 @@ describe.each(KINDS)("in a %s repository", (kind) => {
     }
     expect([...found].sort()).toEqual([UNDONE, DONE[step]].sort());
   });
+});
+
+describe.each(KINDS)("a %s session of an older storage version", (kind) => {
+  it("whose migration is killed at any of its calls has the old version or the new one, and goes on to the new one", async () => {
+    const migrated = JSON.stringify(await dumpOf(kind, plantOld(kind, "whole"), 1));
+    const versions = new Set<number>();
+    let call = 0;
+    for (let wasKilled = true; wasKilled; ) {
+      call += 1;
+      const folder = plantOld(kind, String(call));
+      wasKilled = runChild({ kind, step: "migrate", folder, call, when: "after" });
+      const [listed] = await openRepository(kind, folder, 2).list();
+      versions.add(listed?.storageVersion ?? -1);
+      expect(JSON.stringify(await dumpOf(kind, folder, 2))).toBe(migrated);
+    }
+    expect(call).toBeGreaterThan(2);
+    expect([...versions].sort()).toEqual([0, 1]);
+  });
+
+  /** A folder with the hand-written session alone. */
+  function plantOld(kind: RepositoryName, name: string): string {
+    const folder = join(scratch.folder, `${kind}-old-${name}`);
+    mkdirSync(folder);
+    const fixture = readFileSync(new URL("../fixtures/sessions/version-0-open.jsonl", import.meta.url));
+    const path = join(folder, `${OLD_ID}.${kind === "jsonl" ? "jsonl" : "db"}`);
+    if (kind === "jsonl") writeFileSync(path, fixture);
+    else {
+      const { dump } = readJsonlSession(fixture);
+      createSqliteFile(path, dump.metadata, { clock: new VirtualClock() }, dump);
+    }
+    return folder;
+  }
+
+  /** What the session holds once it was opened, by value. */
+  async function dumpOf(kind: RepositoryName, folder: string, incarnation: number): Promise<unknown> {
+    const repository = openRepository(kind, folder, incarnation);
+    await takeStep("migrate", repository);
+    const [metadata] = await repository.list();
+    if (metadata === undefined) throw new Error("the session is gone");
+    return repository.read(metadata, (reading) => reading.dump());
+  }
 });
 
 describe.each(KINDS)("a %s session that another process commits to", (kind) => {

@@ -38,6 +38,7 @@ export {
   World,
 } from "./faults/index.ts";
 export { type Clock, Corruption, NotJson, RealClock, VirtualClock } from "./foundation/index.ts";
+export { INSPECT_SCHEMA, type Inspection, inspectionText, inspectPath } from "./inspect/index.ts";
 export type { Transaction, Write } from "./model/index.ts";
 export { jsonReport, terminalReport, timelineReport } from "./report/index.ts";
 export {
