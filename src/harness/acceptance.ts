@@ -18,6 +18,7 @@ import type { Environment } from "./environment.ts";
 import { InvalidMessage, LaneBusy, MissingIdentities } from "./errors.ts";
 import { commitAndPublish } from "./publish.ts";
 import type { ReservedFor } from "./reservation.ts";
+import type { BeforeRunOutput } from "./run-hooks.ts";
 
 /** What a prompt may be. A text without images and without characters is no message. */
 export type PromptInput = string | AgentMessage | readonly AgentMessage[];
@@ -64,6 +65,7 @@ export async function acceptPrompt(
   lane: string,
   operationId: string,
   messages: readonly AgentMessage[],
+  { injected, systemPromptOverride, resumeData }: BeforeRunOutput,
 ): Promise<Result<CurrentOperation, LaneBusy | MissingIdentities | InvalidMessage>> {
   const { session } = environment;
   const [laneState, leaf, configuration] = await Promise.all([
@@ -93,7 +95,9 @@ export async function acceptPrompt(
     settings: environment.settings.run,
     captured,
     prompt,
-    injected: [],
+    injected: injected.map((message): NewMessage => ({ id: session.idGenerator.next(), message })),
+    ...(systemPromptOverride === undefined ? {} : { systemPromptOverride }),
+    ...(resumeData === undefined ? {} : { resumeData }),
   });
   if (accepted === undefined) {
     const reason = "there is no message in it, and none is queued for the next run";

@@ -20,6 +20,7 @@ import { configurationWrite, MAIN_LANE } from "../session/index.ts";
 import type { AnyTool, Environment } from "./environment.ts";
 import { Closed, HarnessClosed, type InvalidLane, type LaneExists, type UnknownTarget } from "./errors.ts";
 import type { Events } from "./event-types.ts";
+import type { Hooks } from "./hooks.ts";
 import { HarnessLane } from "./lane.ts";
 import { createLane, type LaneInfo, laneInfo } from "./lane-creation.ts";
 import { MutationLine } from "./lane-line.ts";
@@ -37,6 +38,8 @@ type DriveMode = "automatic" | "manual";
 
 /** See the module header. As a lane, a harness is its lane `main`. */
 export class AgentHarness<TContext extends object | undefined = undefined> extends MainLane {
+  /** Handlers that are asked while work goes on. */
+  readonly hooks: Hooks;
   /** Passive: listeners change nothing. */
   readonly events: Events;
   readonly #environment: Environment;
@@ -51,6 +54,7 @@ export class AgentHarness<TContext extends object | undefined = undefined> exten
     const main = lanes.get(MAIN_LANE);
     if (main === undefined) throw new Error("a restored session has the lane main");
     super(main);
+    this.hooks = environment.hooks;
     this.events = environment.events;
     this.#environment = environment;
     this.#lanes = lanes;

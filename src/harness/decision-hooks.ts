@@ -19,6 +19,8 @@ import type {
 import type { StructuralHookDecision, Summary } from "../operation/index.ts";
 import { detachJson, type Session } from "../session/index.ts";
 import type { EffectPlan } from "./effects.ts";
+import type { Environment } from "./environment.ts";
+import { reportHook } from "./hook-pipeline.ts";
 import { validUsage } from "./tools.ts";
 
 /** A preparation as hooks see it: file operations as sets. */
@@ -79,34 +81,41 @@ type DecisionPlan = Extract<EffectPlan, { kind: "decision" }>;
 
 /** Asks the handlers; see the module header. */
 export async function askDecisionHooks(
-  session: Session,
-  hooks: DecisionHooks,
+  environment: Environment,
   plan: DecisionPlan,
 ): Promise<StructuralHookDecision> {
+  const { session } = environment;
   const { lane, operationId: runId } = plan.operation;
   const { work } = plan;
   const asked = plan.customInstructions === undefined ? {} : { customInstructions: plan.customInstructions };
   if (work.kind === "compaction") {
     const { reason, preparation } = work;
-    return firstDecision(hooks.before_compaction, async (handler) => {
+    return firstDecision(environment, lane, "before_compaction", async (handler) => {
       const answer = await handler({ lane, runId, reason, preparation: forHook(preparation), ...asked });
       return decisionOf(answer?.decline, answer?.compaction, (result) => compactionOf(session, result));
     });
   }
   const { targetId, preparation } = work;
-  return firstDecision(hooks.before_navigation, async (handler) => {
+  return firstDecision(environment, lane, "before_navigation", async (handler) => {
     const answer = await handler({ lane, runId, targetId, preparation: forHook(preparation), ...asked });
     return decisionOf(answer?.decline, answer?.summary, branchSummaryOf);
   });
 }
 
-async function firstDecision<Handler>(
-  handlers: readonly Handler[],
-  ask: (handler: Handler) => Promise<StructuralHookDecision | undefined>,
+async function firstDecision<Name extends "before_compaction" | "before_navigation">(
+  environment: Environment,
+  lane: string,
+  name: Name,
+  ask: (handler: DecisionHooks[Name][number]) => Promise<StructuralHookDecision | undefined>,
 ): Promise<StructuralHookDecision> {
-  for (const handler of handlers) {
-    const decision = await ask(handler).catch(() => undefined);
-    if (decision !== undefined) return decision;
+  for (const { handler } of environment.hooks.of(name)) {
+    try {
+      const decision = await ask(handler as DecisionHooks[Name][number]);
+      if (decision !== undefined) return decision;
+    } catch (error) {
+      environment.lifecycle.admit();
+      reportHook(environment, lane, name, error);
+    }
   }
   return { kind: "generate" };
 }
@@ -117,8 +126,10 @@ function decisionOf<Result>(
   summaryOf: (supplied: Result) => Summary | undefined,
 ): StructuralHookDecision | undefined {
   if (supplied === undefined) return decline === true ? { kind: "decline" } : undefined;
-  const summary = decline === true ? undefined : summaryOf(supplied);
-  return summary && { kind: "supply", summary };
+  if (decline === true) throw new Error("a handler declines or supplies a result, not both");
+  const summary = summaryOf(supplied);
+  if (summary === undefined) throw new Error("a handler supplied a result that cannot be stored");
+  return { kind: "supply", summary };
 }
 
 function compactionOf(session: Session, supplied: CompactResult): Summary | undefined {

@@ -23,6 +23,14 @@ export async function pollDeferred(
   current: CurrentOperation,
   live: DriveState,
 ): Promise<CurrentOperation | undefined> {
+  const before = deferredOf(current);
+  const attempt = before.status === "suspended" ? before.poll + 1 : before.poll;
+  const streamOptions = await fx.beforeRequest(current.operation, {
+    step: "deferred",
+    attempt,
+    model: before.configuration.model,
+    streamOptions: { ...before.streamOptions, deferred: false },
+  });
   const next = await fx.commitTransition(current, {
     kind: "poll_intended",
     responseEntryId: view.mintId(),
@@ -38,6 +46,7 @@ export async function pollDeferred(
     key: pollKey(deferred),
     operation: next.operation,
     deferred,
+    streamOptions,
     handle,
   });
   return next;

@@ -12,18 +12,20 @@ import type { SettledAssistantMessage } from "../model/index.ts";
 import type { DriveState } from "./drive-state.ts";
 import type { EffectPlan } from "./effects.ts";
 import type { Environment } from "./environment.ts";
-import { messageOf } from "./errors.ts";
-import { failedResponse, providerOptions, settledForm } from "./generation.ts";
+import { failedResponse, hookedAnswer, providerOptions } from "./generation.ts";
 import { ResponseEvents } from "./step-events.ts";
+
+type PollPlan = Extract<EffectPlan, { kind: "deferred" }>;
 
 /** Polls once and returns the answer as it may be stored, before its classification. */
 export async function requestPoll(
   environment: Environment,
   live: DriveState,
-  plan: Extract<EffectPlan, { kind: "deferred" }>,
+  plan: PollPlan,
+  mayStartHook: () => Promise<boolean>,
 ): Promise<SettledAssistantMessage> {
   const { responseEntryId } = plan.deferred;
-  const message = await poll(environment, live, plan);
+  const message = await poll(environment, live, plan, mayStartHook);
   new ResponseEvents(environment.publisher, plan.operation).end(message, responseEntryId);
   live.announced = responseEntryId;
   return message;
@@ -32,20 +34,20 @@ export async function requestPoll(
 async function poll(
   environment: Environment,
   live: DriveState,
-  { deferred, handle }: Extract<EffectPlan, { kind: "deferred" }>,
+  { operation, deferred, handle, streamOptions }: PollPlan,
+  mayStartHook: () => Promise<boolean>,
 ): Promise<SettledAssistantMessage> {
   const { provider, modelId } = deferred.configuration.model;
   const failed = failedResponse(environment, deferred.configuration.model);
   const model = environment.models.getModel(provider, modelId);
   if (model === undefined) return failed(`model ${provider}/${modelId} is not registered`);
-  const { signal } = live.controller;
-  const options = { ...providerOptions(environment, signal, deferred), deferred: false, wait: 0 };
-  try {
-    const message = await environment.models.fetchDeferred(model, structuredClone(handle), options);
-    return settledForm(environment, signal, message, failed);
-  } catch (error) {
-    return failed(messageOf(error));
-  }
+  const { configuration } = deferred;
+  const captured = providerOptions(environment, live.controller.signal, { streamOptions, configuration });
+  const request = { operation, model: configuration.model, mayStartHook };
+  return hookedAnswer(environment, live, request, (callbacks) => {
+    const options = { ...captured, ...callbacks, deferred: false, wait: 0 };
+    return environment.models.fetchDeferred(model, structuredClone(handle), options);
+  });
 }
 
 /** Asks the provider to give a job up. Never rejects. */

@@ -12,7 +12,12 @@ import {
 } from "../model/index.ts";
 import type { EffectKey, StructuralHookDecision } from "../operation/index.ts";
 import type { EffectOutput } from "./effects.ts";
+import type { HookSite } from "./hook-pipeline.ts";
+import type { HookName } from "./hooks.ts";
 import type { CallEvents } from "./step-events.ts";
+
+/** Lets the handlers of a hook go. */
+export type HookPass = <T>(name: HookName, runId: string, run: () => Promise<T>) => Promise<T>;
 
 /** See the module header. */
 export interface DriveState {
@@ -23,6 +28,8 @@ export interface DriveState {
   /** The application's tool context of the batch of this response, resolved once. */
   toolContext: { readonly assistantEntryId: string; readonly value: Promise<unknown> } | undefined;
   deferredPollsRemaining: 0 | 1;
+  /** Where the hooks of this drive pass; a manual drive parks them. */
+  passHook: HookPass;
   /** The reserved id of the response that `message_end` was told of last. */
   announced: string | undefined;
   /** Calls that were started in this process and are not settled, and what is told of them. */
@@ -60,6 +67,7 @@ export function newDriveState(
     running: new Map(),
     toolContext: undefined,
     deferredPollsRemaining,
+    passHook: (_name, _runId, run) => run(),
     announced: undefined,
     toldCalls: new Map(),
     deferredCancellations: new Set(),
@@ -68,6 +76,14 @@ export function newDriveState(
     structural,
     context: undefined,
   };
+}
+
+/** Where the hooks of an operation run. */
+export function hookSite(
+  { passHook }: Pick<DriveState, "passHook">,
+  { lane, operationId: runId }: { readonly lane: string; readonly operationId: string },
+): HookSite {
+  return { lane, runId, pass: (name, run) => passHook(name, runId, run) };
 }
 
 /** Takes over what a commit of this drive appended, so that the next step need not read it again. */

@@ -61,8 +61,8 @@ export function createDriveView(environment: Environment): DriveView {
       prepareCompactionAt(environment, current.leafId, runOf(current).settings.compaction),
     hasDecisionHook: (kind) =>
       (kind === "compaction"
-        ? environment.decisionHooks.before_compaction
-        : environment.decisionHooks.before_navigation
+        ? environment.hooks.of("before_compaction")
+        : environment.hooks.of("before_navigation")
       ).length > 0,
     clearCall(current, live, sourceIndex) {
       const { batch } = toolsPhase(current);

@@ -15,6 +15,7 @@
  */
 import type { Clock } from "../foundation/index.ts";
 import type {
+  AgentHarnessStreamOptions,
   Deferred,
   DeferredHandle,
   DurableStructuralPreparation,
@@ -42,13 +43,17 @@ import type {
 import { type CommitExpectation, OperationCommits } from "./commits.ts";
 import { askDecisionHooks } from "./decision-hooks.ts";
 import { requestCancellation, requestPoll } from "./deferred.ts";
-import type { DriveState } from "./drive-state.ts";
+import { type DriveState, hookSite } from "./drive-state.ts";
 import type { Environment } from "./environment.ts";
 import { requestAssistant } from "./generation.ts";
+import type { HookSite } from "./hook-pipeline.ts";
 import type { MutationLine } from "./lane-line.ts";
+import { beforeRequest } from "./request-hooks.ts";
+import { beforeRunEnd } from "./run-hooks.ts";
 import { CallEvents } from "./step-events.ts";
 import { requestSummary } from "./summary-request.ts";
-import { executeTool } from "./tools.ts";
+import { afterTool, beforeTool } from "./tool-hooks.ts";
+import { type Clearance, executeTool, resultOf, type StoredResult } from "./tools.ts";
 
 /** An effect that is about to run, with everything that it needs. JSON-safe, so that manual drive can show it. */
 export type EffectPlan =
@@ -57,6 +62,8 @@ export type EffectPlan =
       readonly key: EffectKey;
       readonly operation: Operation;
       readonly generation: Extract<Generation, { status: "effect_pending" }>;
+      /** As `before_request` left them, like those of the other requests. */
+      readonly streamOptions: AgentHarnessStreamOptions;
       /** The leaf at which the context is projected. */
       readonly leafId: string | null;
     }
@@ -95,6 +102,7 @@ export type EffectPlan =
       readonly operation: Operation;
       readonly customInstructions: string | undefined;
       readonly generation: Extract<SummaryGeneration, { status: "effect_pending" }>;
+      readonly streamOptions: AgentHarnessStreamOptions;
       readonly stage: SummaryStage;
       readonly preparation: DurableStructuralPreparation;
     }
@@ -103,6 +111,7 @@ export type EffectPlan =
       readonly key: EffectKey;
       readonly operation: Operation;
       readonly deferred: Extract<Deferred, { status: "effect_pending" }>;
+      readonly streamOptions: AgentHarnessStreamOptions;
       readonly handle: DeferredHandle;
     }
   | {
@@ -156,7 +165,14 @@ export interface ToolOutput {
 export type ToolExecution =
   | { readonly kind: "returned"; readonly result: unknown }
   | { readonly kind: "threw"; readonly message: string }
-  | { readonly kind: "synthetic"; readonly reason: SyntheticToolReason };
+  | { readonly kind: "synthetic"; readonly reason: SyntheticToolReason }
+  /** As `after_tool` left it. */
+  | { readonly kind: "finalized"; readonly result: StoredResult };
+
+/** A request that is about to be made. */
+export type HookedRequest = Parameters<typeof beforeRequest>[2];
+/** A call that is cleared. */
+export type ClearedCall = Extract<Clearance, { kind: "cleared" }>;
 
 /** See the module header. */
 export interface Effects {
@@ -178,6 +194,12 @@ export interface Effects {
   run(plan: EffectPlan): Promise<EffectOutput>;
   /** Takes what a tool gave, in source order. A cancellation that came first leaves it as it is. */
   finalizeTool(raw: RawToolOutput): Promise<ToolOutput>;
+  /** The options of a request as its hooks leave them. */
+  beforeRequest(operation: Operation, request: HookedRequest): Promise<AgentHarnessStreamOptions>;
+  /** A call as its hooks leave it: cleared, or blocked. */
+  beforeTool(operation: Operation, call: ToolCallContent, cleared: ClearedCall): Promise<Clearance>;
+  /** Asks before a run ends normally. True: it goes on. */
+  beforeRunEnd(current: CurrentOperation): Promise<boolean>;
   /** Sleeps; cut short when the operation's signal is raised. */
   sleep(delayMs: number): Promise<void>;
 }
@@ -224,7 +246,7 @@ export class RealEffects implements Effects {
     if (!mayStart) return { kind: "not_started", plan };
     switch (plan.kind) {
       case "assistant": {
-        const message = await requestAssistant(this.#environment, this.#live, plan);
+        const message = await requestAssistant(this.#environment, this.#live, plan, this.#guard(plan));
         return { kind: "assistant", message };
       }
       case "tool": {
@@ -232,13 +254,18 @@ export class RealEffects implements Effects {
         return { kind: "tool_raw", plan, execution };
       }
       case "decision": {
-        const { session, decisionHooks } = this.#environment;
-        return { kind: "decision", decision: await askDecisionHooks(session, decisionHooks, plan) };
+        return { kind: "decision", decision: await askDecisionHooks(this.#environment, plan) };
       }
       case "summary":
-        return { kind: "summary", message: await requestSummary(this.#environment, this.#live, plan) };
+        return {
+          kind: "summary",
+          message: await requestSummary(this.#environment, this.#live, plan, this.#guard(plan)),
+        };
       case "deferred":
-        return { kind: "deferred", message: await requestPoll(this.#environment, this.#live, plan) };
+        return {
+          kind: "deferred",
+          message: await requestPoll(this.#environment, this.#live, plan, this.#guard(plan)),
+        };
       case "cancel_deferred":
         await requestCancellation(this.#environment, plan);
         return { kind: "cancel_deferred" };
@@ -246,9 +273,38 @@ export class RealEffects implements Effects {
   }
 
   async finalizeTool({ plan, execution }: RawToolOutput): Promise<ToolOutput> {
-    const { sourceIndex } = plan;
-    const isLive = await this.#mayStart(plan.operation);
-    return { kind: "tool", sourceIndex, execution, ...(isLive ? {} : { isCutShort: true }) };
+    const { sourceIndex, operation, call } = plan;
+    const isLive = await this.#mayStart(operation);
+    if (!isLive) return { kind: "tool", sourceIndex, execution, isCutShort: true };
+    if (execution.kind === "synthetic" || !this.#environment.hooks.has("after_tool")) {
+      return { kind: "tool", sourceIndex, execution };
+    }
+    const raw = resultOf(this.#environment, call, execution);
+    const result = await afterTool(this.#environment, this.#site(operation), call, plan.arguments, raw);
+    return { kind: "tool", sourceIndex, execution: { kind: "finalized", result } };
+  }
+
+  beforeRequest(operation: Operation, request: HookedRequest): Promise<AgentHarnessStreamOptions> {
+    return beforeRequest(this.#environment, this.#site(operation), request);
+  }
+
+  beforeTool(operation: Operation, call: ToolCallContent, cleared: ClearedCall): Promise<Clearance> {
+    return beforeTool(this.#environment, this.#site(operation), call, cleared);
+  }
+
+  beforeRunEnd(current: CurrentOperation): Promise<boolean> {
+    return beforeRunEnd(this.#environment, this.#live, this.#site(current.operation), current, (job) =>
+      this.#line.run(job),
+    );
+  }
+
+  /** Asked before `after_response` starts. */
+  #guard({ operation }: EffectPlan): () => Promise<boolean> {
+    return () => this.#mayStart(operation);
+  }
+
+  #site(operation: Operation): HookSite {
+    return hookSite(this.#live, operation);
   }
 
   async #execute(plan: Extract<EffectPlan, { kind: "tool" }>): Promise<ToolExecution> {

@@ -20,8 +20,8 @@ import type {
 } from "../model/index.ts";
 import type { ToolDeclaration } from "../operation/index.ts";
 import type { EntryProjectors, Session } from "../session/index.ts";
-import type { DecisionHooks } from "./decision-hooks.ts";
 import type { EventBus } from "./event-bus.ts";
+import type { HookRegistry } from "./hooks.ts";
 import type { Lifecycle } from "./lifecycle.ts";
 import type { Publisher } from "./publisher.ts";
 import type { Resources } from "./resources.ts";
@@ -91,7 +91,7 @@ export interface Environment {
   /** Configuration of lanes that this harness creates. */
   readonly seed: LaneConfiguration;
   readonly entryProjectors: EntryProjectors;
-  readonly decisionHooks: DecisionHooks;
+  readonly hooks: HookRegistry;
   readonly toProviderMessages: (messages: AgentMessage[]) => Message[] | Promise<Message[]>;
   /** Evaluated once per tool batch. */
   readonly resolveToolContext: () => Promise<unknown>;

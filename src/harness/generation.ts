@@ -21,11 +21,12 @@ import type {
 } from "../model/index.ts";
 import { syntheticResponse } from "../operation/index.ts";
 import { readContext } from "../session/index.ts";
-import type { DriveState } from "./drive-state.ts";
+import { type DriveState, hookSite } from "./drive-state.ts";
 import type { EffectPlan } from "./effects.ts";
 import type { Environment } from "./environment.ts";
 import { messageOf } from "./errors.ts";
 import { repairForProvider } from "./provider-messages.ts";
+import { afterResponse, type ResponseMetadata, requestCallbacks, transformContext } from "./request-hooks.ts";
 import { ResponseEvents } from "./step-events.ts";
 import { validUsage } from "./tools.ts";
 
@@ -36,44 +37,72 @@ export async function requestAssistant(
   environment: Environment,
   live: DriveState,
   plan: AssistantPlan,
+  mayStartHook: () => Promise<boolean>,
 ): Promise<SettledAssistantMessage> {
   const { context, responseEntryId } = plan.generation;
+  const { configuration } = context;
+  const { streamOptions } = plan;
   const told = new ResponseEvents(environment.publisher, plan.operation);
   const prepare = async (model: Model) => ({
     context: await buildContext(environment, live, plan, model),
-    options: providerOptions(environment, live.controller.signal, context),
+    options: providerOptions(environment, live.controller.signal, { streamOptions, configuration }),
   });
-  const message = await answerOf(environment, live, context.configuration.model, prepare, told);
+  const request = { operation: plan.operation, model: configuration.model, prepare, mayStartHook, told };
+  const message = await answerOf(environment, live, request);
   told.end(message, responseEntryId);
   live.announced = responseEntryId;
   return message;
+}
+
+/** One request, as it is prepared and told. */
+export interface ModelRequest {
+  readonly operation: { readonly lane: string; readonly operationId: string };
+  readonly model: ModelIdentity;
+  readonly prepare: (model: Model) => Promise<{ context: ProviderContext; options: ProviderStreamOptions }>;
+  /** Whether hooks may still start; a cancellation forbids it. */
+  readonly mayStartHook: () => Promise<boolean>;
+  readonly told?: ResponseEvents;
 }
 
 /** Sends one request to a model and turns whatever comes back into a response that can be stored. */
 export async function answerOf(
   environment: Environment,
   live: DriveState,
-  identity: ModelIdentity,
-  prepare: (model: Model) => Promise<{ context: ProviderContext; options: ProviderStreamOptions }>,
-  told?: ResponseEvents,
+  { operation, model: identity, prepare, mayStartHook, told }: ModelRequest,
 ): Promise<SettledAssistantMessage> {
-  const failed = failedResponse(environment, identity);
   const { provider, modelId } = identity;
   const model = environment.models.getModel(provider, modelId);
+  const failed = failedResponse(environment, identity);
   if (model === undefined) return failed(`model ${provider}/${modelId} is not registered`);
-
   // Outside the catch: what the application computes here is trusted, and its failure faults the harness (spec §4.8).
   const { context, options } = await prepare(model);
   // Cancelled, or closed, while the context was built: the provider need not hear of it.
   if (live.controller.signal.aborted) return unsent(environment, identity);
+  return hookedAnswer(environment, live, { operation, model: identity, mayStartHook }, (callbacks) =>
+    streamToEnd(environment, model, context, { ...options, ...callbacks }, told),
+  );
+}
+
+/** Sends a request with the callbacks of the harness; its answer is settled and has been through `after_response`. */
+export async function hookedAnswer(
+  environment: Environment,
+  live: DriveState,
+  { operation, model, mayStartHook }: Pick<ModelRequest, "operation" | "model" | "mayStartHook">,
+  send: (callbacks: ReturnType<typeof requestCallbacks>) => Promise<AssistantMessage | undefined>,
+): Promise<SettledAssistantMessage> {
+  const failed = failedResponse(environment, model);
+  const site = hookSite(live, operation);
+  const { signal } = live.controller;
+  const seen: ResponseMetadata = {};
   let message: AssistantMessage | undefined;
   try {
-    message = await streamToEnd(environment, model, context, options, told);
+    message = await send(requestCallbacks(environment, site, seen));
   } catch (error) {
     return failed(messageOf(error));
   }
   if (message === undefined) return failed("the stream ended without a response");
-  return settledForm(environment, live.controller.signal, message, failed);
+  const settled = settledForm(environment, signal, message, failed);
+  return afterResponse(environment, site, settled, { seen, signal, mayStart: mayStartHook });
 }
 
 /** What is stored where a provider gave nothing that can be; a usage that is valid by itself is kept. */
@@ -127,7 +156,8 @@ async function buildContext(
   const override = intent.kind === "run" ? intent.systemPromptOverride : undefined;
   const systemPrompt = override ?? (await environment.resolveSystemPrompt());
   const messages = await contextAt(environment, live, plan.leafId);
-  const converted = await environment.toProviderMessages([...messages]);
+  const transformed = await transformContext(environment, hookSite(live, plan.operation), messages);
+  const converted = await environment.toProviderMessages([...transformed]);
   const tools = activeTools(environment, plan.generation.context.configuration.activeToolNames);
   return {
     ...(systemPrompt === undefined ? {} : { systemPrompt }),

@@ -39,6 +39,15 @@ export type {
   QueuedItem,
   SettingName,
 } from "./event-types.ts";
+export type {
+  BeforeResumePrepared,
+  HookHandler,
+  HookInvocation,
+  HookMap,
+  HookName,
+  Hooks,
+  RequestStep,
+} from "./hooks.ts";
 export type { HarnessLane } from "./lane.ts";
 export type { LaneInfo } from "./lane-creation.ts";
 export type { ActionInfo } from "./manual-drive.ts";

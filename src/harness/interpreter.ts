@@ -83,7 +83,10 @@ export async function drive(
     const action = nextAction(current.state, await view.plannerInputs(current, live));
     if (action.kind === "not_implemented") return { kind: "not_implemented", what: action.what };
     if (action.kind === "suspend") return suspensionOf(action, current, live);
-    if (action.kind === "finish") {
+    const isNormalEnd = action.kind === "finish" && action.outcome.kind === "completed" && isRun(current);
+    if (isNormalEnd && (await fx.beforeRunEnd(current))) {
+      // A follow-up is queued; the run goes on with it.
+    } else if (action.kind === "finish") {
       const result = await fx.commitTerminal(current, action.outcome);
       if (result) return { kind: "finished", result };
     } else {
@@ -216,6 +219,13 @@ async function requestAssistant(
   const { provider, modelId } = phase.generation.context.configuration.model;
   const limits = view.limitsOf(provider, modelId);
   if (limits === undefined) return undefined;
+  const { context, nextAttempt } = phase.generation;
+  const streamOptions = await fx.beforeRequest(current.operation, {
+    step: "assistant",
+    attempt: nextAttempt,
+    model: context.configuration.model,
+    streamOptions: context.streamOptions,
+  });
   const next = await fx.commitTransition(current, {
     kind: "request_intended",
     responseEntryId: view.mintId(),
@@ -232,6 +242,7 @@ async function requestAssistant(
       key,
       operation: next.operation,
       generation,
+      streamOptions,
       leafId: next.leafId,
     });
   }
@@ -273,7 +284,10 @@ async function clearTool(
   live: DriveState,
   sourceIndex: number,
 ): Promise<CurrentOperation | undefined> {
-  const clearance = view.clearCall(current, live, sourceIndex);
+  const looked = view.clearCall(current, live, sourceIndex);
+  const call = live.latestAssistant && toolCallsOf(live.latestAssistant.message)[sourceIndex];
+  if (call === undefined) throw outOfPlace(current);
+  const clearance = looked.kind === "cleared" ? await fx.beforeTool(current.operation, call, looked) : looked;
   if (clearance.kind === "refused") {
     const { reason } = clearance;
     const output = { kind: "tool", sourceIndex, execution: { kind: "synthetic", reason } } as const;

@@ -19,7 +19,7 @@ import type {
   Usage,
 } from "../model/index.ts";
 import { type CurrentOperation, checkLastResult, nextAction } from "../operation/index.ts";
-import type { SessionTree } from "../session/index.ts";
+import { laneStateOf, type SessionTree } from "../session/index.ts";
 import { cancelOperation } from "./abort.ts";
 import {
   acceptPrompt,
@@ -31,7 +31,13 @@ import {
   reservedError,
 } from "./acceptance.ts";
 import { cancelSource, isPolling } from "./deferred-steps.ts";
-import { type DriveState, newDriveState, type StructuralMemory } from "./drive-state.ts";
+import {
+  type DriveState,
+  type HookPass,
+  hookSite,
+  newDriveState,
+  type StructuralMemory,
+} from "./drive-state.ts";
 import { createDriveView } from "./drive-view.ts";
 import { type Effects, RealEffects } from "./effects.ts";
 import type { Environment } from "./environment.ts";
@@ -71,6 +77,7 @@ import { adjustment, type RecordUsageOptions } from "./record-usage.ts";
 import { Reservation } from "./reservation.ts";
 import { expandSkill, expandTemplate } from "./resources.ts";
 import { readCurrent } from "./restore.ts";
+import { type BeforeRunOutput, beforeResume, beforeRun } from "./run-hooks.ts";
 import {
   admitCompaction,
   admitNavigation,
@@ -85,6 +92,8 @@ import { type LaneSnapshot, type WatchHandle, watchLane } from "./watch.ts";
 interface Begun {
   readonly current: CurrentOperation;
   readonly live: DriveState;
+  /** By a call of the application, so that its hooks are asked first. */
+  readonly isResumed?: true;
 }
 
 interface Outcomes {
@@ -139,10 +148,14 @@ export class HarnessLane {
       const messages = normalizePrompt(environment, this.name, input, images);
       if (!messages.ok) return messages;
       const operationId = environment.session.idGenerator.next();
+      // Where there is nothing to wait for, the call has its place on the line at once.
+      const isHooked = environment.hooks.has("before_run");
+      const before = isHooked ? await this.#beforeRun(operationId, messages.value) : NOTHING_INJECTED;
+      if (!before.ok) return before;
       const accepted = await this.#admitBegin(async () => {
         const { heldFor } = this.#reservation;
         if (heldFor) return err(reservedError(this.name, heldFor));
-        const result = await acceptPrompt(environment, this.name, operationId, messages.value);
+        const result = await acceptPrompt(environment, this.name, operationId, messages.value, before.value);
         return result.ok ? ok(this.#begin(result.value)) : result;
       });
       if (!accepted.ok) return accepted;
@@ -375,7 +388,7 @@ export class HarnessLane {
     }
     if (action.kind === "not_implemented") return err(this.#notImplemented(action.what));
     environment.publisher.resumed(this.name);
-    return ok(this.#begin(current, live));
+    return ok({ ...this.#begin(current, live), isResumed: true });
   }
 
   /** Stops what runs; an operation that nobody drives is driven to its end by the lane itself. */
@@ -395,6 +408,33 @@ export class HarnessLane {
     (this.#gate?.during(toTheEnd) ?? toTheEnd()).catch(() => undefined);
   }
 
+  /** Asks the hooks before a run is accepted. Of a lane that is taken they are not asked. */
+  async #beforeRun(
+    operationId: string,
+    prompt: readonly AgentMessage[],
+  ): Promise<Result<BeforeRunOutput, LaneBusy | Closed>> {
+    const environment = this.#environment;
+    const site = hookSite({ passHook: this.#passHook }, { lane: this.name, operationId });
+    return this.#guarded(async (): Promise<Result<BeforeRunOutput, LaneBusy>> => {
+      const { heldFor } = this.#reservation;
+      if (heldFor) return err(reservedError(this.name, heldFor));
+      const { currentOperationId } = await laneStateOf(environment.session, this.name);
+      if (currentOperationId !== null) return err(await busy(environment, this.name, currentOperationId));
+      return ok(await environment.lifecycle.untilEnd(beforeRun(environment, site, prompt)));
+    });
+  }
+
+  /** Hooks park where effects do. */
+  readonly #passHook: HookPass = (name, runId, run) => {
+    if (this.#gate === undefined) return run();
+    const info = {
+      kind: "hook",
+      description: `ask the hooks ${name}`,
+      details: { hook: name, operationId: runId },
+    };
+    return this.#gate.pass(info, run);
+  };
+
   #cancelSource(current: CurrentOperation, live: DriveState): void {
     const { provider, modelId } = current.configuration.model;
     const isKnown = this.#environment.models.getModel(provider, modelId) !== undefined;
@@ -403,6 +443,7 @@ export class HarnessLane {
 
   /** The effects of a drive, behind the gate if there is one. */
   #effectsOf(live: DriveState): Effects {
+    live.passHook = this.#passHook;
     const real = new RealEffects(this.#environment, this.#line, live);
     return this.#gate ? gated(real, this.#gate) : real;
   }
@@ -480,11 +521,15 @@ export class HarnessLane {
     return this.#environment.lifecycle.untilEnd(this.#drive(begun));
   }
 
-  async #drive({ current, live }: Begun): Promise<Result<ResumeOutcome, NotImplemented>> {
+  async #drive({ current, live, isResumed }: Begun): Promise<Result<ResumeOutcome, NotImplemented>> {
     const { lifecycle, session } = this.#environment;
     const stopListening = lifecycle.onEnd(() => live.controller.abort());
     try {
-      const end = await drive(this.#effectsOf(live), this.#view, current, live);
+      const fx = this.#effectsOf(live);
+      if (isResumed && current.state.control.status === "running") {
+        await beforeResume(this.#environment, hookSite(live, current.operation), current.operation);
+      }
+      const end = await drive(fx, this.#view, current, live);
       this.#suspended = await suspension(this.#environment, this.name, end);
       if (end.kind === "not_implemented") return err(this.#notImplemented(end.what));
       return ok(await operationOutcome(session, live, current, end));
@@ -542,6 +587,8 @@ export class HarnessLane {
     return new NotImplemented({ message, lane: this.name, what });
   }
 }
+
+const NOTHING_INJECTED = ok<BeforeRunOutput>({ injected: [] });
 
 function closed(): Closed {
   return new Closed({ message: "the harness is closed; open the session again" });

@@ -13,7 +13,7 @@
  * 4. A cancellation takes back the requests, tools and timers that are parked: they end as if they had not been started,
  *    which is what they would find. Commits stay parked, and find out by themselves.
  *
- * `finalizeTool` does not park: it looks at the control, and what it runs beside that parks for itself.
+ * `finalizeTool` and the hooks do not park here: where there are handlers, their pipeline parks for itself.
  */
 import type { JsonValue } from "../model/index.ts";
 import { describeState } from "../operation/index.ts";
@@ -174,6 +174,9 @@ export function gated(effects: Effects, gate: ManualGate): Effects {
         () => ({ kind: "not_started", plan }),
       ),
     finalizeTool: (raw) => effects.finalizeTool(raw),
+    beforeRequest: (operation, request) => effects.beforeRequest(operation, request),
+    beforeTool: (operation, call, cleared) => effects.beforeTool(operation, call, cleared),
+    beforeRunEnd: (current) => effects.beforeRunEnd(current),
     sleep: (delayMs) =>
       gate.pass(
         { kind: "sleep", description: `sleep ${delayMs} ms`, details: { delayMs } },

@@ -12,6 +12,7 @@ import {
 import type { EntryProjectors, Session } from "../session/index.ts";
 import type { DecisionHooks } from "./decision-hooks.ts";
 import { type Environment, ToolRegistry } from "./environment.ts";
+import { HookRegistry } from "./hooks.ts";
 import { identityOf } from "./lane-configuration.ts";
 import { Lifecycle } from "./lifecycle.ts";
 import { toProviderMessages } from "./provider-messages.ts";
@@ -41,7 +42,7 @@ export interface AgentHarnessOptions<TContext extends object | undefined = undef
   clock?: Clock;
   toProviderMessages?: (messages: AgentMessage[]) => Message[] | Promise<Message[]>;
   entryProjectors?: EntryProjectors;
-  /** Handlers that decide structural work before a summary is generated (spec §5.6). */
+  /** Handlers that decide structural work before a summary is generated; `hooks.on` adds more. */
   decisionHooks?: Partial<DecisionHooks>;
 }
 
@@ -70,13 +71,20 @@ export function environmentOf<TContext extends object | undefined>(
       activeToolNames: [...(options.activeToolNames ?? tools.names)],
     },
     entryProjectors: options.entryProjectors ?? {},
-    decisionHooks: {
-      before_compaction: options.decisionHooks?.before_compaction ?? [],
-      before_navigation: options.decisionHooks?.before_navigation ?? [],
-    },
+    hooks: registryOf(options.decisionHooks ?? {}),
     toProviderMessages: options.toProviderMessages ?? toProviderMessages,
     resolveToolContext,
     resolveSystemPrompt: async () =>
       typeof systemPrompt === "function" ? systemPrompt(await resolveToolContext()) : systemPrompt,
   };
+}
+
+function registryOf({
+  before_compaction = [],
+  before_navigation = [],
+}: Partial<DecisionHooks>): HookRegistry {
+  const hooks = new HookRegistry();
+  for (const handler of before_compaction) hooks.on("before_compaction", handler);
+  for (const handler of before_navigation) hooks.on("before_navigation", handler);
+  return hooks;
 }

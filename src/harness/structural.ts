@@ -65,6 +65,13 @@ export async function carryOutStructural(
       return next;
     }
     case "request_summary": {
+      const { context, attempt } = attemptOf(current);
+      const streamOptions = await fx.beforeRequest(current.operation, {
+        step: context.kind,
+        attempt,
+        model: context.configuration.model,
+        streamOptions: { ...context.streamOptions, deferred: false },
+      });
       const usageId = view.mintId();
       const next = await fx.commitTransition(current, { kind: "summary_request_intended", usageId });
       if (next) {
@@ -75,6 +82,7 @@ export async function carryOutStructural(
           operation: next.operation,
           customInstructions: customInstructionsOf(next.state),
           generation,
+          streamOptions,
           stage: action.stage,
           preparation: memoryOf(live, next).preparation,
         });

@@ -28,11 +28,17 @@ export function requestSummary(
   environment: Environment,
   live: DriveState,
   plan: SummaryPlan,
+  mayStartHook: () => Promise<boolean>,
 ): Promise<SettledAssistantMessage> {
-  return answerOf(environment, live, plan.generation.context.configuration.model, async (model) => ({
-    context: contextOf(plan, environment.clock.now()),
-    options: optionsOf(plan, model, live.controller.signal),
-  }));
+  return answerOf(environment, live, {
+    operation: plan.operation,
+    model: plan.generation.context.configuration.model,
+    prepare: async (model) => ({
+      context: contextOf(plan, environment.clock.now()),
+      options: optionsOf(plan, model, live.controller.signal),
+    }),
+    mayStartHook,
+  });
 }
 
 function contextOf({ preparation, stage, customInstructions }: SummaryPlan, nowMs: number): ProviderContext {
@@ -55,11 +61,11 @@ function messagesOf(preparation: DurableStructuralPreparation, stage: SummarySta
 }
 
 function optionsOf(
-  { generation, preparation, stage }: SummaryPlan,
+  { generation, streamOptions, preparation, stage }: SummaryPlan,
   model: Model,
   signal: AbortSignal,
 ): ProviderStreamOptions {
-  const { streamOptions, configuration } = generation.context;
+  const { configuration } = generation.context;
   const { thinkingLevel } = configuration;
   const isReasoned = stage !== "branch" && model.reasoning && thinkingLevel !== "off";
   const maxTokens = outputCap(preparation, stage, model);

@@ -124,21 +124,32 @@ export function toolSettlement(
   };
 }
 
-interface ToolResult {
+/** A result as it is stored. */
+export interface StoredResult {
   readonly message: ToolResultMessage;
   readonly terminate: boolean;
   readonly usage?: Usage;
 }
 
-function resultOf(environment: Environment, call: ToolCallContent, execution: ToolExecution): ToolResult {
+/** What is stored of an execution. */
+export function resultOf(
+  environment: Environment,
+  call: ToolCallContent,
+  execution: ToolExecution,
+): StoredResult {
   const nowMs = environment.clock.now();
-  const failed = (text: string): ToolResult => ({
+  const failed = (text: string): StoredResult => ({
     message: errorToolResult(call, text, nowMs),
     terminate: false,
   });
   switch (execution.kind) {
-    case "synthetic":
-      return failed(syntheticToolText(call.name, execution.reason));
+    case "synthetic": {
+      const { reason } = execution;
+      const terminate = reason.kind === "blocked" && reason.terminate;
+      return { ...failed(syntheticToolText(call.name, reason)), terminate };
+    }
+    case "finalized":
+      return execution.result;
     case "threw":
       return failed(execution.message);
     case "returned": {
@@ -158,7 +169,7 @@ function storedResult(
   call: ToolCallContent,
   result: Partial<AgentToolResult>,
   nowMs: number,
-): ToolResult {
+): StoredResult {
   const { content, details, usage, addedToolNames } = result;
   const admitted = environment.session.admitMessage({
     role: "toolResult",
@@ -201,7 +212,8 @@ export function validUsage(usage: unknown): Usage | undefined {
   }
 }
 
-function checkArguments(
+/** Arguments as a tool takes them: coerced where a model got them nearly right, and checked. */
+export function checkArguments(
   schema: TSchema,
   prepared: unknown,
 ): { readonly arguments: JsonObject } | { readonly refusal: string } {

@@ -65,6 +65,7 @@ export function interruptedRequestText(attempt: number, maxAttempts: number): st
 /** The error of a poll whose answer nobody waits for any more. */
 export const CANCELLED_POLL_TEXT =
   "cancelled by the caller; the poll of the deferred job was under way, and its answer, if there was one, is lost";
+
 /** The text of a response that a cancellation stands in for: nothing came back, or nobody learned of it. */
 export function cancelledRequestText(attempt: number): string {
   return `Cancelled by the caller before attempt ${attempt} had an answer that is known.`;
@@ -76,7 +77,9 @@ export type SyntheticToolReason =
   | { readonly kind: "cancelled" }
   | { readonly kind: "truncated" }
   | { readonly kind: "unknown_tool"; readonly activeToolNames: readonly string[] }
-  | { readonly kind: "arguments_refused"; readonly message: string };
+  | { readonly kind: "arguments_refused"; readonly message: string }
+  /** By a hook, which may ask for the run to end. */
+  | { readonly kind: "blocked"; readonly message: string; readonly terminate: boolean };
 
 /** The text of a synthetic tool result. */
 export function syntheticToolText(toolName: string, reason: SyntheticToolReason): string {
@@ -99,6 +102,8 @@ export function syntheticToolText(toolName: string, reason: SyntheticToolReason)
     }
     case "arguments_refused":
       return `The arguments of ${toolName} were refused: ${reason.message}`;
+    case "blocked":
+      return reason.message === "" ? `The call of ${toolName} was blocked.` : reason.message;
   }
 }
 
