@@ -3,6 +3,9 @@
  */
 import type { Scenario } from "../src/faults/index.ts";
 import abortBesideSafeTool from "./abort-beside-safe-tool.ts";
+import abortCompaction from "./abort-compaction.ts";
+import abortNavigation from "./abort-navigation.ts";
+import abortThreshold from "./abort-threshold.ts";
 import abortWhileAnswering from "./abort-while-answering.ts";
 import abortWhileToolRuns from "./abort-while-tool-runs.ts";
 import abortWhileWaiting from "./abort-while-waiting.ts";
@@ -116,6 +119,9 @@ export const SCENARIOS: readonly Scenario[] = [
   navigateDeclined,
   navigateSummaryFails,
   navigateNothingToSummarize,
+  abortCompaction,
+  abortNavigation,
+  abortThreshold,
 ];
 
 /** The scenario of a name, or undefined. */

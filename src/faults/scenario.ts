@@ -111,6 +111,10 @@ export type Moment =
   | { readonly turn: number; readonly ask?: number }
   /** The run waits because this ask of a turn failed; it is told when the wait is over. */
   | { readonly retryOf: number; readonly ask?: number }
+  /** The model answers a request for a summary, the first of an attempt if none is named; work as in `summaries`. */
+  | { readonly summary: number; readonly request?: number }
+  /** A hook decides on work. */
+  | { readonly decision: number }
   /** A tool runs for a call, by the provider's id of it. */
   | { readonly tool: string };
 
@@ -121,9 +125,14 @@ export function callsAt({ meanwhile }: Scenario, moment: Moment): readonly Meanw
 
 function isSameMoment(one: Moment, other: Moment): boolean {
   if ("tool" in one) return "tool" in other && one.tool === other.tool;
-  if ("tool" in other || (one.ask ?? 1) !== (other.ask ?? 1)) return false;
-  if ("turn" in one) return "turn" in other && one.turn === other.turn;
-  return "retryOf" in other && one.retryOf === other.retryOf;
+  if ("decision" in one) return "decision" in other && one.decision === other.decision;
+  if ("summary" in one) {
+    return "summary" in other && one.summary === other.summary && (one.request ?? 0) === (other.request ?? 0);
+  }
+  if ("turn" in one) {
+    return "turn" in other && one.turn === other.turn && (one.ask ?? 1) === (other.ask ?? 1);
+  }
+  return "retryOf" in other && one.retryOf === other.retryOf && (one.ask ?? 1) === (other.ask ?? 1);
 }
 
 /** One answer of the scripted model. */

@@ -274,21 +274,77 @@ describe("a summary that fails", () => {
 });
 
 describe("the reservation of a lane", () => {
-  it("refuses other operations under its provisional id, and lets tree writes wait", async () => {
-    const { world, harness, session } = await conversation();
-    const answer = gate();
-    world.summaries = [() => answer.opened.then(() => text("SUMMARY"))];
+  /** A lane whose preparation waits for the application to project a note. */
+  async function preparing() {
+    const projected = gate();
+    let isSlow = false;
+    const { world, harness, session } = await conversation({
+      entryProjectors: {
+        note: async () => {
+          if (isSlow) await projected.opened;
+          return undefined;
+        },
+      },
+    });
+    await session.appendCustomEntry("note");
+    isSlow = true;
     const compacting = harness.compact();
-    const prompted = harness.prompt("third");
-    const refused = await prompted;
-    expect(refused).toMatchObject({ ok: false, error: { _tag: "LaneBusy", operationKind: "compaction" } });
-    answer.open();
+    // The reservation is taken on the line; whatever comes after it there finds the lane reserved.
+    await harness.nextRun("later");
+    return { world, harness, session, compacting, go: () => projected.open() };
+  }
+  const note = { role: "user", content: "note", timestamp: 1 } as const;
+
+  it("refuses other operations under the id of the one that is prepared", async () => {
+    const { harness, compacting, go } = await preparing();
+    const refused = [await harness.prompt("x"), await harness.compact(), await harness.navigateTree(null)];
+    go();
     const done = await compacting;
-    expect(done.ok && !refused.ok && "operationId" in refused.error && refused.error.operationId).toBe(
-      done.ok && done.value.runId,
-    );
-    await session.appendMessage({ role: "user", content: "note", timestamp: 1 });
-    expect(world.disk.dump().entries.at(-1)).toMatchObject({ parentId: done.ok && done.value.leafId });
+    const operationId = done.ok ? done.value.runId : "";
+    const busy = { ok: false, error: { _tag: "LaneBusy", operationId, operationKind: "compaction" } };
+    expect(refused).toMatchObject([busy, busy, busy]);
+    expect(done).toMatchObject({ ok: true, value: { kind: "completed" } });
+  });
+
+  it("lets a tree write wait, which then hangs below the compaction", async () => {
+    const { world, session, compacting, go } = await preparing();
+    const written = session.appendMessage(note);
+    const before = world.commitCount;
+    await Promise.resolve();
+    expect(world.commitCount).toBe(before);
+    go();
+    const done = await compacting;
+    const id = await written;
+    const leafId = done.ok && done.value.leafId;
+    expect(world.disk.dump().entries.find((entry) => entry.id === id)).toMatchObject({ parentId: leafId });
+  });
+
+  it("comes after a tree write that was there first: the preparation sees it", async () => {
+    const { world, harness, session } = await conversation();
+    const written = session.appendMessage(note);
+    const done = await harness.compact();
+    await written;
+    expect(done).toMatchObject({ ok: true, value: { entry: { retainedTail: [note] } } });
+    expect(compactions(world)[0]).toMatchObject({ parentId: await written });
+  });
+
+  it("ends with a refusal, and whoever waits for the lane has it", async () => {
+    const world = new World(text("one"));
+    const { harness } = await world.boot({ compaction: { ...SETTINGS, keepRecentTokens: 1000 } });
+    await harness.prompt("first");
+    const refused = harness.compact();
+    await Promise.all([harness.waitForIdle(), refused]);
+    expect(await refused).toMatchObject({ ok: false, error: { _tag: "NothingToCompact" } });
+  });
+
+  it("dies with its process: the lane is idle, and nothing was written", async () => {
+    const { world, harness, compacting } = await preparing();
+    const before = JSON.stringify(world.disk.dump());
+    await harness.close();
+    expect(await compacting).toMatchObject({ ok: false, error: { _tag: "Closed" } });
+    const next = await world.boot();
+    expect(next.suspended).toEqual([]);
+    expect(JSON.stringify(world.disk.dump())).toBe(before);
   });
 });
 

@@ -112,7 +112,7 @@ export class HarnessLane {
   /** Undefined with automatic drive. */
   readonly #gate: ManualGate | undefined;
   readonly #view: DriveView;
-  readonly #reservation = new Reservation();
+  readonly #reservation = new Reservation(() => this.#idleness.changed());
   readonly #idleness: Idleness;
   #driving: Begun | undefined;
   /** The open operation while nobody drives it here: as it was found, or as it was suspended. */

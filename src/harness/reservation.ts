@@ -15,8 +15,14 @@ export interface ReservedFor {
 
 /** See the module header. */
 export class Reservation {
+  readonly #onRelease: () => void;
   #held: ReservedFor | undefined;
   #waiting: (() => void)[] = [];
+
+  /** @param onRelease told after each release: the lane may be idle. */
+  constructor(onRelease: () => void) {
+    this.#onRelease = onRelease;
+  }
 
   /** Who has the lane, if it is reserved. */
   get heldFor(): ReservedFor | undefined {
@@ -34,6 +40,7 @@ export class Reservation {
     const waiting = this.#waiting;
     this.#waiting = [];
     for (const wake of waiting) wake();
+    this.#onRelease();
   }
 
   /** Resolves when the lane is not reserved. Whoever waited judges again: another reservation may have come. */

@@ -66,11 +66,13 @@ export async function admitCompaction<Begun>(
   begin: (current: CurrentOperation) => Begun,
 ): Promise<Result<Begun, LaneBusy | MissingIdentities | NothingToCompact>> {
   const { environment, lane } = call;
+  const { lifecycle } = environment;
   const reserved = await call.admit(() => reserve(call, "compaction", async () => VALID));
   if (!reserved.ok) return reserved;
   try {
     const { leafId } = reserved.value;
-    const preparation = await prepareCompactionAt(environment, leafId, environment.settings.run.compaction);
+    const settings = environment.settings.run.compaction;
+    const preparation = await lifecycle.untilEnd(prepareCompactionAt(environment, leafId, settings));
     if (preparation === undefined) {
       const message = `lane ${lane} has nothing to compact: all of its context is recent, or compacted already`;
       return err(new NothingToCompact({ message, lane }));
@@ -98,6 +100,7 @@ export async function admitNavigation<Begun>(
   begin: (current: CurrentOperation) => Begun,
 ): Promise<Result<Begun, LaneBusy | MissingIdentities | InvalidNavigation | UnknownTarget>> {
   const { environment } = call;
+  const { lifecycle } = environment;
   const validate = (idle: IdleLane) => validateNavigation(call, idle, { targetId, summarize, label });
   if (!summarize || targetId === null) {
     return call.admit(async (): Promise<Result<Begun, LaneBusy | InvalidNavigation | UnknownTarget>> => {
@@ -115,7 +118,8 @@ export async function admitNavigation<Begun>(
   try {
     const { leafId, configuration } = reserved.value;
     if (leafId === null) throw new Error("a summarized navigation from the root was refused");
-    const preparation = await prepareBranchTo(environment, { sourceLeafId: leafId, targetId }, configuration);
+    const branch = { sourceLeafId: leafId, targetId };
+    const preparation = await lifecycle.untilEnd(prepareBranchTo(environment, branch, configuration));
     return await call.admit(async () => {
       const idle = await sameLane(call, leafId);
       const taskId = environment.session.idGenerator.next();

@@ -15,6 +15,8 @@ export const CORRUPTION_REASONS = [
   "operation_kind_mismatch",
   "navigation_mismatch",
   "structural_mismatch",
+  "summary_requests_mismatch",
+  "source_leaf_moved",
   "attempt_beyond_policy",
   "tool_calls_out_of_order",
   "tool_batch_finished",

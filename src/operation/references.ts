@@ -197,6 +197,11 @@ function collectStructural(
   if (structural.status === "generating") {
     const { context } = structural.generation;
     found.reserved.push({ id: context.resultEntryId, place: "summary resultEntryId" });
+    if (structural.generation.status === "effect_pending") {
+      const { request, usageIds } = structural.generation;
+      for (const id of usageIds) found.reserved.push({ id, place: "summary usageIds" });
+      if (request) found.reserved.push({ id: request.usageId, place: "summary request usageId" });
+    }
   }
 }
 

@@ -34,6 +34,8 @@ import {
   user,
 } from "./testing/stored-lane.ts";
 
+import { rightStructural, structuralCases } from "./testing/stored-structural.ts";
+
 describe("validity accepts", () => {
   it.each([
     ["an idle lane", idle()],
@@ -75,13 +77,14 @@ describe("validity accepts", () => {
         pending: [["q", { type: "custom", customType: "note" }]],
       },
     ],
+    ...rightStructural,
   ] as [string, Stored][])("%s", (_name, given) => {
     expect(() => check(given)).not.toThrow();
   });
 });
 
 const compaction = sampleOperationStates()["compaction generating ready"] as OperationState;
-const compact = { ...OPERATION, intent: { kind: "compaction" } } as Operation;
+const compact = { ...OPERATION, sourceLeafId: "e1", intent: { kind: "compaction" } } as Operation;
 
 describe("validity refuses", () => {
   const cases: [CorruptionReason, string, Stored][] = [
@@ -277,13 +280,13 @@ describe("validity refuses", () => {
             kind: "navigation",
             control: { status: "running" },
             summarize: true,
-            targetId: "e1",
+            targetId: "R",
             phase: { kind: "summary", structural: { taskId: "t", status: "deciding" } },
           },
           {
             ...OPERATION,
-            sourceLeafId: "R",
-            intent: { kind: "navigation", targetId: "e1", summarize: true },
+            sourceLeafId: "e1",
+            intent: { kind: "navigation", targetId: "R", summarize: true },
           },
         ),
         entries: [user, R],
@@ -307,7 +310,7 @@ describe("validity refuses", () => {
     ],
   ];
 
-  it.each(cases)("%s: %s", (reason, _name, given) => {
+  it.each([...cases, ...structuralCases])("%s: %s", (reason, _name, given) => {
     const checking = () => check(given);
     expect(checking).toThrow(Corruption);
     expect(checking).toThrow(`[${reason}]`);
@@ -315,7 +318,7 @@ describe("validity refuses", () => {
   });
 
   it("by every reason that it has", () => {
-    const tested = new Set(cases.map(([reason]) => reason));
+    const tested = new Set([...cases, ...structuralCases].map(([reason]) => reason));
     expect(CORRUPTION_REASONS.filter((reason) => !tested.has(reason))).toEqual([]);
   });
 });

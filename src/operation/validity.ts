@@ -18,10 +18,10 @@ import type {
   Operation,
   OperationState,
   RunPhase,
-  StructuralDecision,
   ToolBatch,
 } from "../model/index.ts";
 import { refuse } from "./corruption-reasons.ts";
+import { checkCompactionPhase, checkStructuralOperation } from "./validity-structural.ts";
 
 /** The registers of one lane, as read. `undefined`: the register does not exist. */
 export interface LaneRegisters {
@@ -57,7 +57,7 @@ export function checkRegisters(registers: LaneRegisters): AgreeingRegisters {
   if (state === undefined) {
     refuse("operation_state_missing", "op.state", operationId, `lane ${lane} names this operation`);
   }
-  checkOperation(lane, operationId, operation, state);
+  checkOperation(lane, operationId, operation, state, leafId);
   return { leafId, configuration, open: { operation, state } };
 }
 
@@ -66,6 +66,7 @@ function checkOperation(
   operationId: string,
   operation: Operation,
   state: OperationState,
+  leafId: string | null,
 ): void {
   if (operation.operationId !== operationId) {
     refuse("operation_id_mismatch", "op.meta", operationId, `it holds operation ${operation.operationId}`);
@@ -91,10 +92,8 @@ function checkOperation(
       checkRunPhase(operationId, state.phase);
       break;
     case "compaction":
-      checkStructural(operationId, state.structural, "compaction", "manual");
-      break;
     case "navigation":
-      checkNavigation(operationId, operation, state);
+      checkStructuralOperation(operation, state, leafId);
       break;
   }
 }
@@ -113,7 +112,7 @@ function checkRunPhase(operationId: string, phase: RunPhase): void {
       );
     }
   }
-  if (phase.kind === "compaction") checkStructural(operationId, phase.structural, "compaction", phase.reason);
+  if (phase.kind === "compaction") checkCompactionPhase(operationId, phase);
   if (phase.kind === "tools") checkBatch(operationId, phase.batch);
 }
 
@@ -135,45 +134,6 @@ function checkBatch(operationId: string, { calls }: ToolBatch): void {
   if (new Set(calls.map(({ resultEntryId }) => resultEntryId)).size !== calls.length) {
     refuse("result_id_repeated", "op.state", operationId, "two calls share a result id");
   }
-}
-
-function checkStructural(
-  operationId: string,
-  structural: StructuralDecision,
-  kind: "compaction" | "branch_summary",
-  reason: "manual" | "threshold" | "overflow" | undefined,
-): void {
-  if (structural.status !== "generating") return;
-  const { context } = structural.generation;
-  if (context.taskId !== structural.taskId || context.kind !== kind || context.reason !== reason) {
-    const found = `a ${kind} of task ${structural.taskId} generates a ${context.kind} of task ${context.taskId}`;
-    refuse("structural_mismatch", "op.state", operationId, `${found}, for ${context.reason ?? "no reason"}`);
-  }
-}
-
-function checkNavigation(
-  operationId: string,
-  operation: Operation,
-  state: Extract<OperationState, { kind: "navigation" }>,
-): void {
-  const { intent, sourceLeafId } = operation;
-  if (intent.kind !== "navigation") return;
-  const agrees =
-    intent.summarize === state.summarize &&
-    intent.targetId === state.targetId &&
-    intent.label === state.label &&
-    state.targetId !== sourceLeafId &&
-    (state.targetId !== null || state.label === undefined) &&
-    (!state.summarize || sourceLeafId !== null);
-  if (!agrees) {
-    refuse(
-      "navigation_mismatch",
-      "op.state",
-      operationId,
-      "the state does not navigate what the intent asks for",
-    );
-  }
-  if (state.summarize) checkStructural(operationId, state.phase.structural, "branch_summary", undefined);
 }
 
 function queuedIds(state: OperationState): string[] {

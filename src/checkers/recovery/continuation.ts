@@ -112,8 +112,11 @@ class Continuation {
     this.#session = new ExpectedSession(atCut, uninterrupted);
     this.#open = openOperation(atCut)?.state;
     this.#queues = new ExpectedQueues(scenario.settings, atCut, this.#open);
-    const demand = (what: string) => this.#demand(what);
-    this.#structural = new ExpectedStructural(scenario, this.#session, uninterrupted, this.#policy(), demand);
+    this.#structural = new ExpectedStructural(scenario, this.#session, uninterrupted, this.#policy(), {
+      demand: (what) => this.#demand(what),
+      during: (moment) => this.#during(moment),
+      isCancelled: () => this.#isCancelled,
+    });
     // Work on the tree that lies ahead waits before the next entry is placed, and has not waited yet.
     if (this.#isWorkAhead(uninterrupted.entries[atCut.entries.length])) {
       this.#session.nowMs -= this.#structural.waitsAhead();
@@ -202,6 +205,7 @@ class Continuation {
 
   /** Work on the tree of an idle lane. */
   #work(call: StructuralCall): void {
+    this.#isCancelled = false;
     if (call.call === "compact") {
       this.#endWork("compaction", this.#structural.begin());
       return;
@@ -237,7 +241,8 @@ class Continuation {
         this.#session.endWork(kind, { outcome: "completed" });
         return;
       case "declined":
-        this.#session.endWork(kind, { outcome: "declined" });
+      case "aborted":
+        this.#session.endWork(kind, { outcome: end.kind });
         return;
       case "failed":
         this.#session.endWork(kind, { outcome: "failed", error: end.error });
@@ -430,7 +435,7 @@ class Continuation {
   #overflow(isCompacted: boolean): Next {
     if (isCompacted || this.#scenario.settings.compaction?.enabled === false) return FAILING;
     const end = this.#structural.begin();
-    if (end.kind !== "published") return FAILING;
+    if (end.kind !== "published") return end.kind === "aborted" ? ABORTED : FAILING;
     return { kind: "checkpoint", owes: "assistant", skipsInbox: false, isCompacted: true };
   }
 
@@ -520,6 +525,7 @@ const FAILING: Next = { kind: "failing", error: ANY_ERROR };
 
 /** What follows on work inside a run: the checkpoint that it began at, unless it failed. */
 function afterWork(end: WorkEnd, checkpoint: Checkpoint): Next {
+  if (end.kind === "aborted") return ABORTED;
   return end.kind === "failed" ? { kind: "failing", error: end.error } : checkpoint;
 }
 

@@ -8,7 +8,7 @@
  * The words of a summary, and how much of the context it keeps, are those of the run that nobody cut; what is kept are
  * the messages of the expected conversation. Which work it is, is counted as scenarios count it.
  */
-import { type Scenario, type ScriptedReply, summaryReply } from "../../faults/index.ts";
+import { type Moment, type Scenario, type ScriptedReply, summaryReply } from "../../faults/index.ts";
 import {
   addUsage,
   type NormalizedRetryPolicy,
@@ -30,8 +30,17 @@ import {
 
 /** How work on the tree ends. `nothing`: there was nothing to do, and it never began. */
 export type WorkEnd =
-  | { readonly kind: "published" | "declined" | "nothing" }
+  | { readonly kind: "published" | "declined" | "aborted" | "nothing" }
   | { readonly kind: "failed"; readonly error: unknown };
+
+/** What goes on around the work. */
+export interface Around {
+  /** A demand of the policy table. */
+  demand(what: string): void;
+  /** Makes the calls of a moment. */
+  during(moment: Moment): void;
+  isCancelled(): boolean;
+}
 
 /** See the module header. */
 export class ExpectedStructural {
@@ -39,20 +48,20 @@ export class ExpectedStructural {
   readonly #session: ExpectedSession;
   readonly #uninterrupted: ParsedView;
   readonly #policy: NormalizedRetryPolicy;
-  readonly #demand: (what: string) => void;
+  readonly #around: Around;
 
   constructor(
     scenario: Scenario,
     session: ExpectedSession,
     uninterrupted: ParsedView,
     policy: NormalizedRetryPolicy,
-    demand: (what: string) => void,
+    around: Around,
   ) {
     this.#scenario = scenario;
     this.#session = session;
     this.#uninterrupted = uninterrupted;
     this.#policy = policy;
-    this.#demand = demand;
+    this.#around = around;
   }
 
   /** Work that begins now. `targetId`: of a navigation, below which the summary hangs. */
@@ -85,12 +94,12 @@ export class ExpectedStructural {
         const { attempt } = generation;
         this.#goBackTo(attempt);
         if (attempt < retryPolicy.maxAttempts) {
-          this.#demand(
+          this.#around.demand(
             `summary pending: attempt ${attempt + 1} of ${retryPolicy.maxAttempts}, all its requests anew`,
           );
           return this.#generate(attempt + 1, retryPolicy, targetId);
         }
-        this.#demand("summary pending at the cap: the work fails");
+        this.#around.demand("summary pending at the cap: the work fails");
         return { kind: "failed", error: ANY_ERROR };
       }
     }
@@ -102,7 +111,10 @@ export class ExpectedStructural {
   }
 
   #decide(targetId: string | undefined): WorkEnd {
-    const decision = this.#scenario.decisions?.[this.#task()];
+    const task = this.#task();
+    if (this.#scenario.decisions !== undefined) this.#around.during({ decision: task });
+    if (this.#around.isCancelled()) return { kind: "aborted" };
+    const decision = this.#scenario.decisions?.[task];
     switch (decision?.kind) {
       case undefined:
         return this.#generate(1, this.#policy, targetId);
@@ -116,7 +128,11 @@ export class ExpectedStructural {
   #generate(first: number, policy: NormalizedRetryPolicy, targetId: string | undefined): WorkEnd {
     for (let attempt = first; ; attempt++) {
       const { replies, failure } = this.#attempt(attempt);
-      for (const { usage } of replies) this.#session.bill(usageOf(usage));
+      for (const [request, { usage }] of replies.entries()) {
+        this.#around.during({ summary: this.#task(), request });
+        this.#session.bill(usageOf(usage));
+        if (this.#around.isCancelled()) return { kind: "aborted" };
+      }
       if (failure === undefined) {
         const usages = replies.map(({ usage }) => usageOf(usage));
         return this.#publish(usages.length === 0 ? undefined : usages.reduce(addUsage), targetId);

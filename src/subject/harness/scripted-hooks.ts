@@ -7,7 +7,12 @@ import { type LifeAccess, taskOf, usageOf } from "./scripted-models.ts";
 /** The hooks, bound to a world and to one life; a scenario that decides nothing has none. */
 export function scriptedHooks(world: World, access: LifeAccess, store: Storage): Partial<DecisionHooks> {
   if (world.scenario.decisions === undefined) return {};
-  const decide = async () => world.decide(access, taskOf(await store.scanEntries({})));
+  const decide = async () => {
+    const task = taskOf(await store.scanEntries({}));
+    const decision = await world.decide(access, task);
+    await access.during?.({ decision: task });
+    return decision;
+  };
   return {
     before_compaction: [
       async ({ preparation: { tokensBefore, retainedTail } }) => {

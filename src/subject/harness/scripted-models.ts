@@ -151,7 +151,12 @@ export class ScriptedModels implements Models {
     const entries = await this.#store.scanEntries({});
     const request = await openSummaryRequest(this.#store);
     if (request !== undefined) {
-      const send = () => this.#world.requestSummary(this.#access, { task: taskOf(entries), ...request });
+      const task = taskOf(entries);
+      const send = async () => {
+        const reply = await this.#world.requestSummary(this.#access, { task, ...request });
+        await this.#access.during?.({ summary: task, request: request.index });
+        return reply;
+      };
       return this.#scripted(model, send, signal);
     }
     const stand = standOf(entries);
