@@ -1,18 +1,20 @@
 /**
  * `npm run bench`: every figure as a ratio to a floor measured in the same run. Goals that are missed are said.
- * Arguments choose parts: `npm run bench -- commits reads sessions states kills txlog`.
+ * Arguments choose parts: `npm run bench -- commits reads sessions turns states kills txlog`.
  */
 import { benchCommits } from "./commits.ts";
 import { benchCrashStates } from "./crash-states.ts";
 import { benchKills } from "./kills.ts";
 import { benchReads } from "./reads.ts";
 import { benchSessions } from "./sessions.ts";
+import { benchTurns } from "./turns.ts";
 import { benchTxlog } from "./txlog.ts";
 
 const PARTS = new Map([
   ["commits", benchCommits],
   ["reads", benchReads],
   ["sessions", benchSessions],
+  ["turns", benchTurns],
   ["states", benchCrashStates],
   ["kills", benchKills],
   ["txlog", benchTxlog],
