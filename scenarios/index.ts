@@ -49,6 +49,7 @@ import redeployedTools from "./redeployed-tools.ts";
 import steerAfterAFailure from "./steer-after-a-failure.ts";
 import steerAllAtOnce from "./steer-all-at-once.ts";
 import steerOneAtATime from "./steer-one-at-a-time.ts";
+import steerWhileCompacting from "./steer-while-compacting.ts";
 import steerWhileToolRuns from "./steer-while-tool-runs.ts";
 import steerWithdrawn from "./steer-withdrawn.ts";
 import terminatingTool from "./terminating-tool.ts";
@@ -119,6 +120,7 @@ export const SCENARIOS: readonly Scenario[] = [
   navigateDeclined,
   navigateSummaryFails,
   navigateNothingToSummarize,
+  steerWhileCompacting,
   abortCompaction,
   abortNavigation,
   abortThreshold,

@@ -127,7 +127,8 @@ const generationOf = (history: History): SummaryGeneration => {
   if (decision.status !== "generating") throw new Error("nothing is generated");
   return decision.generation;
 };
-const attemptOf = (history: History) => {
+/** The attempt that is under way. */
+export const attemptOf = (history: History) => {
   const generation = generationOf(history);
   if (generation.status !== "effect_pending") throw new Error("no attempt is under way");
   return generation;
@@ -153,7 +154,8 @@ function reasonOf(state: OperationState): Pick<SummaryContext, "reason"> {
   return state.kind === "run" && state.phase.kind === "compaction" ? { reason: state.phase.reason } : {};
 }
 
-function generate(history: History): History {
+/** No hook answers: the summary is generated. */
+export function generate(history: History): History {
   const kind = opened(history).kind === "navigation" ? "branch_summary" : "compaction";
   const context: SummaryContext = {
     taskId: TASK,
@@ -167,7 +169,8 @@ function generate(history: History): History {
   return generation(history, "structural.generate", { status: "ready", context, nextAttempt: 1 });
 }
 
-function attempt(history: History): History {
+/** An attempt begins. */
+export function attempt(history: History): History {
   const { context, ...rest } = generationOf(history);
   const next = "nextAttempt" in rest ? rest.nextAttempt : 0;
   return generation(history, "structural.intent", {
@@ -178,7 +181,8 @@ function attempt(history: History): History {
   });
 }
 
-function request(history: History): History {
+/** A nested request that was sent. */
+export function send(history: History): History {
   const pending = attemptOf(history);
   const usageId = history.id();
   generation(history, "structural.request", {
@@ -193,7 +197,14 @@ function request(history: History): History {
     attempt: pending.attempt,
     usage: { input: 10, output: 5 },
   });
-  const { request: _request, ...rest } = attemptOf(history);
+  return history;
+}
+
+/** One nested request, from its intent to its settlement. */
+export function request(history: History): History {
+  send(history);
+  const { request: open, ...rest } = attemptOf(history);
+  const usageId = open?.usageId ?? "";
   return generation(
     history,
     "structural.request.settle",
@@ -212,7 +223,8 @@ const retry = (history: History): History => {
     ...wait,
   });
 };
-const retryUnknown = (history: History): History => {
+/** An attempt of an earlier life is given up. */
+export const retryUnknown = (history: History): History => {
   const { context, attempt: number } = attemptOf(history);
   return generation(history, "structural.retry-unknown", {
     status: "ready",
@@ -236,7 +248,7 @@ const compaction = (history: History, fromHook: boolean): Write => ({
 const idOf = (write: Write): string => (write.kind === "entry" ? write.entry.id : "");
 
 /** The end of a structural operation, after what it publishes. */
-function end(
+export function end(
   history: History,
   label: string,
   published: readonly Write[],
