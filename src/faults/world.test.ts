@@ -111,6 +111,40 @@ describe("World", () => {
     ]);
   });
 
+  it("answers requests for summaries by work, request and attempt, and keeps what they cost", async () => {
+    const access = life();
+    const said = (text: string) => ({ text, stopReason: "stop" as const, usage: usage(3) });
+    const world = new World(
+      { ...scenario, summaries: [null, [[said("first"), said("later")], [said("prefix")]]] },
+      new VirtualClock(),
+    );
+    const ask = async (task: number, index: number, attempt: number) =>
+      (await world.requestSummary(access, { task, index, attempt })).text;
+    expect(await ask(1, 0, 1)).toBe("first");
+    expect(await ask(1, 0, 2)).toBe("later");
+    expect(await ask(1, 0, 3)).toBe("later");
+    expect(await ask(1, 1, 3)).toBe("prefix");
+    await expect(ask(0, 0, 1)).rejects.toThrow(ScriptExhausted);
+    await expect(ask(1, 2, 1)).rejects.toThrow(ScriptExhausted);
+    expect(world.rows.at(-1)).toEqual({ kind: "summary", task: 1, index: 1, attempt: 3, usage: usage(3) });
+    expect(access.events()[0]).toBe("effect provider.summary#1");
+  });
+
+  it("asks the decision hook about work, and keeps what a result cost", async () => {
+    const access = life();
+    const supply = { kind: "supply", summary: "s", usage: usage(4) } as const;
+    const world = new World({ ...scenario, decisions: [null, supply] }, new VirtualClock());
+    expect(await world.decide(access, 0)).toBeNull();
+    expect(await world.decide(access, 1)).toEqual(supply);
+    expect(await world.decide(access, 2)).toBeNull();
+    expect(world.rows).toEqual([
+      { kind: "decision", task: 0 },
+      { kind: "decision", task: 1, usage: usage(4) },
+      { kind: "decision", task: 2 },
+    ]);
+    expect(access.events()[0]).toBe("effect hook.decide#1");
+  });
+
   it("runs a tool with its arguments in canonical form, in the row and in the answer", async () => {
     const access = life();
     const world = new World(scenario, new VirtualClock());
