@@ -136,6 +136,19 @@ const DIFFERS: Readonly<Record<string, readonly string[]>> = {
     ...["generation.settle.retry#1:after", "timer.sleep#1:before", "timer.sleep#1:inside"],
     ...["timer.sleep#1:after", "abort#1:before"],
   ],
+  // A poll is sent again, and cancelled again; once that is durable, nobody learns its answer. The request had no retry.
+  "abort-while-polling": [
+    ...unknown("generation.intent#1", "provider.request#1", "generation.settle.deferred#1"),
+    "abort#1:after",
+    ...["provider.cancel#1:before", "provider.cancel#1:inside", "provider.cancel#1:after"],
+    "deferred.settle.aborted#1:before",
+  ],
+  // Until the job is stored, the `resume()` that brings it polls at once: the run is not suspended, and nobody cancels.
+  "abort-while-suspended": [
+    ...["acceptance.prompt#1:after", "generation.ready#1:before", "generation.ready#1:after"],
+    "generation.intent#1:before",
+    ...unknown("generation.intent#1", "provider.request#1", "generation.settle.deferred#1"),
+  ],
 };
 
 async function differing(scenario: Scenario, subject: Subject): Promise<Set<string>> {

@@ -7,6 +7,8 @@ import abortCompaction from "./abort-compaction.ts";
 import abortNavigation from "./abort-navigation.ts";
 import abortThreshold from "./abort-threshold.ts";
 import abortWhileAnswering from "./abort-while-answering.ts";
+import abortWhilePolling from "./abort-while-polling.ts";
+import abortWhileSuspended from "./abort-while-suspended.ts";
 import abortWhileToolRuns from "./abort-while-tool-runs.ts";
 import abortWhileWaiting from "./abort-while-waiting.ts";
 import compact from "./compact.ts";
@@ -96,6 +98,8 @@ export const SCENARIOS: readonly Scenario[] = [
   abortWhileToolRuns,
   abortBesideSafeTool,
   abortWhileWaiting,
+  abortWhilePolling,
+  abortWhileSuspended,
   compact,
   compactDeclined,
   compactByHook,

@@ -115,6 +115,8 @@ export type Moment =
   | { readonly summary: number; readonly request?: number }
   /** A hook decides on work. */
   | { readonly decision: number }
+  /** The run is suspended because the answer of a turn is put off, before the application resumes it. */
+  | { readonly suspendedAt: number }
   /** A tool runs for a call, by the provider's id of it. */
   | { readonly tool: string };
 
@@ -125,6 +127,7 @@ export function callsAt({ meanwhile }: Scenario, moment: Moment): readonly Meanw
 
 function isSameMoment(one: Moment, other: Moment): boolean {
   if ("tool" in one) return "tool" in other && one.tool === other.tool;
+  if ("suspendedAt" in one) return "suspendedAt" in other && one.suspendedAt === other.suspendedAt;
   if ("decision" in one) return "decision" in other && one.decision === other.decision;
   if ("summary" in one) {
     return "summary" in other && one.summary === other.summary && (one.request ?? 0) === (other.request ?? 0);

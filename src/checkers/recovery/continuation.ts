@@ -440,13 +440,19 @@ class Continuation {
   }
 
   /** One poll: its answer is settled, and says what follows. Polls never retry. */
-  #poll({ handle, notBeforeMs = 0 }: NextPoll): Next {
-    if (this.#isCancelled) return ABORTED;
-    this.#hasPollPermit = false;
-    this.#session.nowMs = Math.max(this.#session.nowMs, notBeforeMs);
+  #poll({ handle, notBeforeMs }: NextPoll): Next {
     const count = new TurnCount();
     for (const entry of this.#session.entries) count.take(entry);
+    // Without a permit the run was suspended, and the application is asked.
+    if (notBeforeMs !== undefined && !this.#isCancelled) this.#during({ suspendedAt: count.turn });
+    if (this.#isCancelled) return ABORTED;
+    this.#hasPollPermit = false;
+    this.#session.nowMs = Math.max(this.#session.nowMs, notBeforeMs ?? 0);
     this.#during({ turn: count.turn, ask: count.ask });
+    if (this.#isCancelled) {
+      this.#session.settle(this.#library.aborted(count.turn, count.ask));
+      return ABORTED;
+    }
     const reply = deferredAt(this.#library.reply(count.turn, count.ask), this.#session.nowMs, handle);
     this.#session.settle(reply);
     if (reply.stopReason === "error") {

@@ -59,7 +59,7 @@ export class Application {
   /** Goes on where the durable state says the scenario stands. */
   async live(attached: Attached, suspended: SuspendedOperation | undefined): Promise<void> {
     this.#attached = attached;
-    if (suspended) await this.#resume(suspended.deferred);
+    if (suspended) await this.#resume(suspended.aborting ? undefined : suspended.deferred);
     for (const stimulus of await this.#undone()) await this.#make(stimulus);
     if (this.#failure) throw this.#failure.error;
   }
@@ -185,8 +185,22 @@ export class Application {
   }
 
   async #resume(deferred: DeferredHandle | undefined): Promise<void> {
-    if (deferred) await this.#clock.sleep(jobDataOf(deferred).notBefore - this.#clock.now());
-    await this.#run(this.#attachedNow().harness.resume());
+    const { harness } = this.#attachedNow();
+    if (deferred) {
+      const { turn, notBefore } = jobDataOf(deferred);
+      const moment = { suspendedAt: turn };
+      await this.during(moment);
+      if (callsAt(this.#scenario, moment).some(({ call }) => call === "abort"))
+        return this.#untilIdle(harness);
+      await this.#clock.sleep(notBefore - this.#clock.now());
+    }
+    await this.#run(harness.resume());
+  }
+
+  /** Waits for the end of an operation that nobody resumes. */
+  async #untilIdle(harness: AgentHarness): Promise<void> {
+    if (this.#drive === "manual") await harness.runToCompletion();
+    await harness.waitForIdle();
   }
 
   /** The id under which a text is durable, placed or queued. */
