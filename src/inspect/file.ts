@@ -8,7 +8,7 @@ import { beginningOf, bytesOfOneMoment, lookAt, systemSays } from "./open-file.t
 import { BEGINNING_BYTES, type Recognised, recogniseFile } from "./recognise-file.ts";
 import { sideFilesOf, sqliteFinding } from "./sqlite.ts";
 import { transactionalFinding } from "./transactional.ts";
-import { printable } from "./words.ts";
+import { counted, printable } from "./words.ts";
 
 /** Takes a file for what its beginning and name say. @throws the host's error if it cannot be read */
 export function recognisedAt(path: string, byteLength: number): Recognised {
@@ -20,6 +20,10 @@ export function recognisedAt(path: string, byteLength: number): Recognised {
 export async function fileFinding(path: string, byteLength: number, nowMs: number): Promise<FileFinding> {
   try {
     const recognised = recognisedAt(path, byteLength);
+    if (byteLength > BYTES_MAX && recognised.kind !== "other") {
+      const says = `unreadable: it has ${counted(byteLength, "byte")}, and at most ${counted(BYTES_MAX, "byte")} are read at once`;
+      return { path, kind: "other", verdict: "unreadable", says, byteLength, beside: [] };
+    }
     const finding = await findingOf(path, recognised, byteLength, nowMs);
     return { path, ...finding, beside: besideOf(path, finding.kind) };
   } catch (error) {
@@ -34,6 +38,9 @@ export async function fileFinding(path: string, byteLength: number, nowMs: numbe
     };
   }
 }
+
+/** A file is held in memory as a whole, and what it says some times over. */
+const BYTES_MAX = 2 ** 30;
 
 async function findingOf(
   path: string,
@@ -64,6 +71,13 @@ async function findingOf(
         kind: "leftover",
         verdict: "not_a_session",
         says: `an unfinished file beside ${printable(recognised.owner)}, of a writer that died or is at work: never read as a session, and free to be deleted once no writer is at work`,
+        byteLength,
+      };
+    case "lock":
+      return {
+        kind: "leftover",
+        verdict: "not_a_session",
+        says: "the lock file of an event journal: its writer holds it locked while it lives, and never removes it",
         byteLength,
       };
     case "side_file": {

@@ -67,20 +67,31 @@ export function beginningOf(path: string, bytesMax: number): Buffer {
   return withFile(path, (file) => readUpTo(file, Math.min(bytesMax, fstatSync(file).size)));
 }
 
-/** The bytes of a file at one moment; undefined if it changed each time that it was read. @throws the host's error */
+/**
+ * The bytes of a file of lines at one moment; undefined if it changed otherwise than by growing each time that it was
+ * read. A file that grows all the while, as beside a busy writer, is taken as far as it went before the last reading: its
+ * lines are written once. @throws the host's error
+ */
 export function bytesOfOneMoment(path: string): Buffer | undefined {
+  let grown: Buffer | undefined;
   for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt++) {
-    const bytes = withFile(path, (file) => {
+    const { bytes, change } = withFile(path, (file) => {
       const before = fstatSync(file, { bigint: true });
       const read = readUpTo(file, Number(before.size));
-      return isSame(before, fstatSync(file, { bigint: true })) ? read : undefined;
+      return { bytes: read, change: changeOf(before, fstatSync(file, { bigint: true })) };
     });
-    if (bytes !== undefined) return bytes;
+    if (change === "none") return bytes;
+    grown = change === "grown" ? bytes : undefined;
   }
-  return undefined;
+  return grown;
 }
 
-const ATTEMPTS_MAX = 20;
+const ATTEMPTS_MAX = 10;
+
+function changeOf(before: BigIntStats, after: BigIntStats): "none" | "grown" | "other" {
+  if (isSame(before, after)) return "none";
+  return after.size > before.size ? "grown" : "other";
+}
 
 function isSame(left: BigIntStats, right: BigIntStats): boolean {
   return left.size === right.size && left.mtimeNs === right.mtimeNs && left.ctimeNs === right.ctimeNs;

@@ -15,6 +15,7 @@ export type Recognised =
   | { readonly kind: "journal"; readonly isCompressed: boolean }
   | { readonly kind: "leftover"; readonly owner: string }
   | { readonly kind: "side_file"; readonly owner: string }
+  | { readonly kind: "lock" }
   | { readonly kind: "other"; readonly why: string };
 
 /** See the module header. `beginning` is what the file starts with, `isWhole` whether that is all of it. */
@@ -22,6 +23,7 @@ export function recogniseFile(path: string, beginning: Buffer, isWhole: boolean)
   const name = basename(path);
   const owner = leftoverOwner(name);
   if (owner !== undefined && /\.(jsonl|db)$/.test(owner)) return { kind: "leftover", owner };
+  if (name === JOURNAL_LOCK) return { kind: "lock" };
   const suffix = SQLITE_SIDE_FILES.find((ending) => name.endsWith(ending));
   if (suffix !== undefined && isSideFile(suffix, beginning)) {
     return { kind: "side_file", owner: name.slice(0, -suffix.length) };
@@ -39,6 +41,8 @@ export function recogniseFile(path: string, beginning: Buffer, isWhole: boolean)
   return recogniseText(beginning);
 }
 
+/** What the writer of an event journal holds locked beside it. */
+const JOURNAL_LOCK = "session.lock";
 const SQLITE_MAGIC = "SQLite format 3\u0000";
 const SQLITE_HEADER_BYTES = 100;
 const ZSTD_MAGIC = 0xfd2fb528;

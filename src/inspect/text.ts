@@ -46,9 +46,11 @@ function fileText(file: FileFinding): string[] {
     lines.push(...transactionalText(transactional, refusal !== undefined, line));
   if (bytes !== undefined) lines.push(...bytesText(bytes, refusal !== undefined));
   if (database !== undefined) lines.push(...databaseText(database, file));
-  for (const { line: number, byteOffset, reason, message } of warnings) {
-    lines.push(line("warning", `line ${number}, byte ${byteOffset}: ${message} [${reason}]`));
-  }
+  lines.push(
+    ...firstOf(warnings, ({ line: number, byteOffset, reason, message }) =>
+      line("warning", `line ${number}, byte ${byteOffset}: ${message} [${reason}]`),
+    ),
+  );
   for (const { path, byteLength, says } of beside) {
     lines.push(line("beside", `${printable(basename(path))}, ${counted(byteLength, "byte")}: ${says}`));
   }
@@ -59,6 +61,17 @@ function fileText(file: FileFinding): string[] {
   }
   return lines;
 }
+
+/** The first lines of a long list, and how many more there are. */
+function firstOf<T>(items: readonly T[], toLine: (item: T) => string): string[] {
+  const lines = items.slice(0, LINES_MAX).map(toLine);
+  const left = items.length - lines.length;
+  return left === 0
+    ? lines
+    : [...lines, line("", `and ${left.toLocaleString("en")} more, which --json prints`)];
+}
+
+const LINES_MAX = 30;
 
 function refusalText({ reason, message, byteOffset, line: number, subject }: RefusalFinding): string {
   const place = [
@@ -121,9 +134,11 @@ function sessionText(session: SessionFinding, isPart: boolean): string[] {
       line("not judged", `messages of roles that an application defines: ${unjudgedRoles.join(", ")}`),
     );
   }
-  for (const { invariant, message } of violations) {
-    lines.push(line("violation", `${invariant === undefined ? "" : `invariant ${invariant}: `}${message}`));
-  }
+  lines.push(
+    ...firstOf(violations, ({ invariant, message }) =>
+      line("violation", `${invariant === undefined ? "" : `invariant ${invariant}: `}${message}`),
+    ),
+  );
   return lines;
 }
 

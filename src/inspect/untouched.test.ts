@@ -10,6 +10,7 @@ import {
   readFileSync,
   rmSync,
   symlinkSync,
+  truncateSync,
   writeFileSync,
 } from "node:fs";
 import { createServer } from "node:net";
@@ -70,6 +71,7 @@ describe("inspecting", () => {
     execFileSync("mkfifo", [at("pipe.jsonl")]);
     symlinkSync(at("circle"), at("circle"));
     symlinkSync(join(folder, "jsonl-open.jsonl"), at("link.jsonl"));
+    writeFileSync(at("large.jsonl"), '{"v":4,"kind":"header"}\n');
     const server = createServer().listen(at("socket"));
     await once(server, "listening");
     try {
@@ -87,6 +89,11 @@ describe("inspecting", () => {
       );
       expect(await said("a\0b")).toBe("unreadable: unreadable: no file can have this name");
       expect(await said("x".repeat(5_000))).toBe("unreadable: unreadable: the system answers ENAMETOOLONG");
+      truncateSync(at("large.jsonl"), 3 * 2 ** 30);
+      expect(await said(at("large.jsonl"))).toMatch(
+        /^unreadable: unreadable: it has 3,221,225,472 bytes, and at most/,
+      );
+      rmSync(at("large.jsonl"));
       // A link that somebody names is followed; one that a walk comes by is not.
       expect(await said(at("link.jsonl"))).toBe("whole: a JSONL session of format 4");
       const { verdict, files, passedOver } = await look(odd);

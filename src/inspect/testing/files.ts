@@ -178,10 +178,13 @@ async function makeOthers(folder: string): Promise<void> {
   write(folder, "journal.jsonl.zstd", Buffer.from("28b52ffd2400010000", "hex"));
   const header = { type: "session", version: 3, id: "j", createdAt: 1, isSeeded: false, delegationDepth: 0 };
   write(folder, "session.v3.jsonl", `${JSON.stringify(header)}\n`);
+  write(folder, "session.lock", "");
   write(folder, "empty.jsonl", "");
   write(folder, "README.md", '# Notes\n\nA session starts like this:\n\n    {"v":4,"kind":"header"}\n');
   write(folder, "picture.db", Buffer.from("89504e470d0a1a0a00000000", "hex"));
   write(folder, "numbers.jsonl", '{"n":1}\n{"n":2}\n');
+  const [header3 = ""] = LEGACY_CYCLE.split("\n");
+  write(folder, "legacy-many-warnings.jsonl", `${header3}\n${"{torn\n".repeat(40)}`);
   write(folder, "legacy-unknown.jsonl", '{"type":"session","version":9,"id":"s"}\n');
   write(folder, "legacy-cycle.jsonl", LEGACY_CYCLE);
   const clock = new VirtualClock(WRITTEN_MS);
