@@ -1,8 +1,7 @@
 /**
  * The payload of a `commit` event in the timeline of the harness subject, and the one place that reads it.
  */
-import type { RecordedCommit } from "../faults/index.ts";
-import type { Write } from "../model/index.ts";
+import type { RecordedCommit, RecordedFailure } from "../faults/index.ts";
 
 /** One confirmed transaction of a harness: what was written, and what the store answered. */
 export type HarnessCommit = RecordedCommit;
@@ -22,9 +21,12 @@ export function harnessCommitOf(payload: unknown): HarnessCommit {
   );
 }
 
-/** The writes of a `commit-failed` event. */
-export function failedWritesOf(payload: unknown): readonly Write[] {
-  if (isRecord(payload) && Array.isArray(payload.writes)) return payload.writes as readonly Write[];
+/** One transaction that failed: what was to be written, and when. */
+export type HarnessFailure = RecordedFailure;
+
+/** The payload of a `commit-failed` event. */
+export function failureOf(payload: unknown): HarnessFailure {
+  if (isRecord(payload) && Array.isArray(payload.writes)) return payload as unknown as HarnessFailure;
   throw new TypeError(
     "a commit-failed event of the harness carries { writes }; this timeline is another system's",
   );

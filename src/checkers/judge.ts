@@ -8,12 +8,12 @@
  * Of one defect it says the first sight only: the same checker, the same signature.
  */
 import type { Boundary, Scenario, TimelineEvent } from "../faults/index.ts";
-import { validateWrites, type Write } from "../model/index.ts";
+import { validateWrites } from "../model/index.ts";
 import type { CheckerRun, Violation } from "./checker.ts";
 import type { RunEnd } from "./contract.ts";
 import { effectSafety } from "./effect-safety.ts";
 import type { HarnessCheck, HarnessCheckRun, Report } from "./harness-check.ts";
-import { failedWritesOf, type HarnessCommit, harnessCommitOf } from "./harness-commit.ts";
+import { failureOf, type HarnessCommit, type HarnessFailure, harnessCommitOf } from "./harness-commit.ts";
 import { invariants } from "./invariants/index.ts";
 import { ledgerConservation } from "./ledger-conservation.ts";
 import { recognise } from "./rows/recognise.ts";
@@ -85,7 +85,7 @@ class HarnessJudge implements CheckerRun<RunEnd> {
     for (const { run, report } of this.#seats) run.event?.(event, this.#model, report);
     if (event.kind === "commit-failed") {
       this.#stored = this.fork();
-      this.#stored.#assume(event.boundary, failedWritesOf(event.payload));
+      this.#stored.#assume(event.boundary, failureOf(event.payload));
     }
   }
 
@@ -116,10 +116,10 @@ class HarnessJudge implements CheckerRun<RunEnd> {
   }
 
   /** Takes a failed transaction for one that was confirmed. */
-  #assume(boundary: Boundary, writes: readonly Write[]): void {
+  #assume(boundary: Boundary, { writes, nowMs = 0 }: HarnessFailure): void {
     const firstSeq = (this.#model.lastSeq ?? 0) + 1;
     const seqs = writes.map((_, index) => firstSeq + index);
-    const result = { firstSeq, seqs, timestamp: this.#model.lastTimestamp ?? 0 };
+    const result = { firstSeq, seqs, timestamp: Math.max(this.#model.lastTimestamp ?? 0, nowMs) };
     const after = this.#model.fork();
     after.apply(writes, result);
     this.#commit(boundary, { writes, result, stats: after.stats });

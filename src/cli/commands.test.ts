@@ -154,6 +154,33 @@ describe("torn-tail", () => {
   });
 });
 
+describe("disk-faults", () => {
+  it("lets a medium fail, and counts what fired", async () => {
+    const { code, out } = await crashproof("disk-faults", "one-turn", "--subject", "jsonl", "--calls", "1");
+    expect(code).toBe(EXIT.survived);
+    expect(out).toMatch(/^disk-faults +one-turn +jsonl +(\d+) +\1 +0 +0/m);
+    expect(out).toMatch(/\nfaults of the medium (\d+) of \1 \(100\.0 %\), recoveries executed from \1\n/);
+  });
+
+  it("ends with 1 when a lost commit is confirmed, and repeats it", async () => {
+    const line = [
+      "disk-faults",
+      "one-turn",
+      "--subject",
+      "canary:short-write-taken-for-whole",
+      "--calls",
+      "1",
+    ];
+    const { code, out } = await crashproof(...line);
+    expect(code).toBe(EXIT.violated);
+    expect(out).toContain("violated failing-storage: confirmed commit lost");
+    const id = /failing-storage: confirmed[\s\S]*?repro '(disk-fault\/[^']+)'/.exec(out)?.[1] ?? "";
+    const again = await crashproof("repro", id);
+    expect(again.code).toBe(EXIT.violated);
+    expect(again.out).toContain("  failing-storage: confirmed commit lost\n");
+  });
+});
+
 describe("repro", () => {
   it("prints what was observed, and ends with 0 for a run that survives", async () => {
     const { code, out } = await crashproof("repro", "crash/one-turn/jsonl/terminal.completed#1:before");

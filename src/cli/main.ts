@@ -4,6 +4,7 @@
 import { Command, CommanderError } from "commander";
 import { canaries } from "./canaries.ts";
 import { crashPoints } from "./crash-points.ts";
+import { diskFaults } from "./disk-faults.ts";
 import { EXIT, type ExitCode, UsageError } from "./exit.ts";
 import { inspect } from "./inspect.ts";
 import { list } from "./list.ts";
@@ -33,6 +34,7 @@ export async function main(args: readonly string[], streams: Streams = hostStrea
   run(program, streams, end, line);
   crashPoints(program, streams, end, line);
   tornTail(program, streams, end, line);
+  diskFaults(program, streams, end, line);
   repro(program, streams, end);
   inspect(program, streams, end);
   list(program, streams, end);

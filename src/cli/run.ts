@@ -1,4 +1,4 @@
-/** `crashproof [run]`: every scenario on every subject, with a sample of damaged bytes and of real kills. */
+/** `crashproof [run]`: every scenario on every subject, with samples of damaged bytes, failing disks and real kills. */
 import type { Command } from "commander";
 import type { ExitCode } from "./exit.ts";
 import { type CommonOptions, scenariosOf, subjectsOf, withCommonOptions } from "./options.ts";
@@ -6,8 +6,17 @@ import { runExploration } from "./session.ts";
 import type { Streams } from "./streams.ts";
 import { VERSION } from "./version.ts";
 
-/** A few damages of a few commits of each scenario; `crashproof torn-tail` does them all. */
-const TORN_SAMPLE = { places: 2, flips: 4, commitsMax: 3, recoverEach: false };
+/** A few damages of a few commits; `crashproof torn-tail` does them all. */
+const TORN_SAMPLE = {
+  scenarios: ["one-turn", "two-tools", "every-character"],
+  places: 2,
+  flips: 8,
+  commitsMax: 3,
+  recoverEach: false,
+};
+
+/** A few calls of each kind; `crashproof disk-faults` lets all of them fail. */
+const DISK_FAULTS_SAMPLE = { scenarios: ["one-turn"], calls: 2 };
 
 export function run(program: Command, streams: Streams, end: (code: ExitCode) => void, line: string): void {
   withCommonOptions(program.command("run", { isDefault: true }))
@@ -24,6 +33,7 @@ export function run(program: Command, streams: Streams, end: (code: ExitCode) =>
         checkersOff: [],
         kill: "sample" as const,
         torn: TORN_SAMPLE,
+        diskFaults: DISK_FAULTS_SAMPLE,
         version: VERSION,
         command: line,
       };

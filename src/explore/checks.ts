@@ -27,6 +27,11 @@ export const EXPLORER_CHECKS = [
     name: "torn-bytes",
     promise: "damaged bytes are read as the session before the commit or after it, or refused with a reason",
   },
+  {
+    name: "failing-storage",
+    promise:
+      "when storage fails, no confirmed commit is lost, the failed one is whole or absent, and the life ends and says why",
+  },
   { name: "determinism", promise: "the same run, done twice, leaves the same state" },
 ] as const satisfies readonly ExplorerCheck[];
 

@@ -11,13 +11,15 @@ import type { Subject, View } from "../subject/index.ts";
 import type { KillPool } from "../subprocess/index.ts";
 import { collect, GroupTally } from "./collect.ts";
 import { type CrashPlan, type CrashSink, exploreCrashes, runIdOf } from "./crash/crash.ts";
+import { type DiskFaultsPlan, exploreDiskFaults } from "./disk-faults/disk-faults.ts";
+import type { FaultSink } from "./fault-sink.ts";
 import { judge } from "./judgement.ts";
 import { DeathCollector } from "./kill/deaths.ts";
 import { canBeKilled, exploreKills, type KillTarget, sampleTarget } from "./kill/kill.ts";
 import type { ExploreResult, Judgement, Skipped } from "./result.ts";
 import { firstStanding, type RunContext, runToEnd } from "./standing.ts";
 import { exploreTakeovers } from "./takeover.ts";
-import { exploreTorn, type FaultSink, type TornPlan } from "./torn/torn.ts";
+import { exploreTorn, type TornPlan } from "./torn/torn.ts";
 import { Watchdog } from "./watchdog.ts";
 
 /** What to explore. */
@@ -38,6 +40,8 @@ export interface ExplorePlan {
   readonly cuts?: boolean;
   /** How much of what commits leave is damaged, if anything; see `torn/`. */
   readonly torn?: TornPlan;
+  /** How much of what a medium does is made to fail, if anything; see `disk-faults/`. */
+  readonly diskFaults?: DiskFaultsPlan;
   /** For the head of the result. */
   readonly version: string;
   readonly command: string;
@@ -145,20 +149,28 @@ async function mediumGroups(
   const groups: GroupTally[] = [];
   for (const subject of plan.subjects.filter((able) => able.skips?.(scenario) === undefined)) {
     const context = runContext(scenario, subject, plan.seed, host, watchdog, plan.checkersOff);
-    const { torn } = plan;
-    if (torn !== undefined) {
+    const { torn, diskFaults } = plan;
+    if (torn !== undefined && isOf(scenario, torn)) {
       groups.push(await faultGroup(plan, host, context, "torn", (sink) => exploreTorn(context, torn, sink)));
+    }
+    if (diskFaults !== undefined && isOf(scenario, diskFaults)) {
+      const work = (sink: FaultSink) => exploreDiskFaults(context, diskFaults, sink);
+      groups.push(await faultGroup(plan, host, context, "disk-faults", work));
     }
   }
   // A medium that has no bytes, or cannot fail, has nothing that could be looked at.
   return groups.filter(({ faults }) => faults.total > 0);
 }
 
+function isOf({ name }: Scenario, { scenarios }: { readonly scenarios?: readonly string[] }): boolean {
+  return scenarios === undefined || scenarios.includes(name);
+}
+
 async function faultGroup(
   { checkersOff }: ExplorePlan,
   host: ExploreHost,
   { scenario, subject }: RunContext,
-  kind: "torn",
+  kind: "torn" | "disk-faults",
   work: (sink: FaultSink) => Promise<void>,
 ): Promise<GroupTally> {
   const tally = new GroupTally(kind, scenario.name, subject.id, checkersOff);

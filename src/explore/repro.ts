@@ -5,14 +5,16 @@ import { cutRefName, type RunId, type Scenario, type TimelineEvent } from "../fa
 import { absurd } from "../foundation/index.ts";
 import type { Subject } from "../subject/index.ts";
 import { exploreCrashes } from "./crash/crash.ts";
+import { diskFaultAgain } from "./disk-faults/disk-faults.ts";
 import { compareDrives, type ExploreHost, runContext } from "./explore.ts";
+import type { FaultSink } from "./fault-sink.ts";
 import { together } from "./judgement.ts";
 import { simulateDeaths } from "./kill/deaths.ts";
 import { canBeKilled, exploreKills } from "./kill/kill.ts";
 import type { Judgement } from "./result.ts";
 import type { RunContext } from "./standing.ts";
 import { exploreTakeovers } from "./takeover.ts";
-import { type FaultSink, tornAgain } from "./torn/torn.ts";
+import { tornAgain } from "./torn/torn.ts";
 import { Watchdog } from "./watchdog.ts";
 
 /** A repeated run. `events` is empty where nothing but a comparison was made. */
@@ -52,6 +54,8 @@ export async function repro(parts: ReproParts, host: ExploreHost): Promise<Repro
           const at = fault.lastIndexOf(":");
           return tornAgain(context, { commit: fault.slice(0, at), damage: fault.slice(at + 1) }, sink);
         });
+      case "disk-fault":
+        return await reproFault(again, diskFaultAgain);
       default:
         return absurd(parts.id.kind, "kind of run");
     }

@@ -106,7 +106,7 @@ export interface GroupResult extends Tally {
   readonly unpromised?: number;
 }
 
-export type GroupKind = "crash" | "kill" | "takeover" | "backends" | "drives" | "torn";
+export type GroupKind = "crash" | "kill" | "takeover" | "backends" | "drives" | "torn" | "disk-faults";
 
 /** A run that did not survive. `repro` is the command that repeats it. */
 export interface Failure {

@@ -15,6 +15,7 @@ import {
   type Cut,
   cutName,
   Gate,
+  type MediumFault,
   type Scenario,
   Timeline,
   type TimelineEvent,
@@ -115,7 +116,11 @@ export interface Life {
 }
 
 /** Boots over a standing. */
-export function boot(context: RunContext, standing: Standing, options: { open: boolean }): Life {
+export function boot(
+  context: RunContext,
+  standing: Standing,
+  options: { readonly open: boolean; readonly mediumFault?: MediumFault },
+): Life {
   const gate = new Gate({ open: options.open, cap: context.boundaryCap });
   const timeline = new Timeline();
   timeline.listen((event) => standing.judge.observe(event));
@@ -123,11 +128,13 @@ export function boot(context: RunContext, standing: Standing, options: { open: b
   timeline.push({ kind: "boot", incarnation });
   const { disk, world } = standing;
   const { subject, scenario, seed, drive } = context;
-  const isNamed = context.isNamed || !options.open;
+  const { mediumFault } = options;
+  const isNamed = context.isNamed || !options.open || mediumFault !== undefined;
+  const life = { disk, world, scenario, seed, incarnation, gate, timeline, drive, isNamed };
   return {
     gate,
     timeline,
-    incarnation: subject.boot({ disk, world, scenario, seed, incarnation, gate, timeline, drive, isNamed }),
+    incarnation: subject.boot(mediumFault === undefined ? life : { ...life, mediumFault }),
   };
 }
 

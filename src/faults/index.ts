@@ -18,6 +18,12 @@ export {
   type RecordedCommit,
   type RecordedFailure,
 } from "./instrumented-storage.ts";
+export {
+  type FaultOutcome,
+  type FaultyLife,
+  MediumFault,
+  type MediumFaultKind,
+} from "./medium-fault.ts";
 export { type MediumStop, stopsIn } from "./medium-stop.ts";
 export {
   type CutRef,

@@ -27,6 +27,8 @@ export interface RecordedCommit {
 /** The payload of a `commit-failed` event. */
 export interface RecordedFailure {
   readonly writes: readonly Write[];
+  /** When it failed: the earliest time that its entries can have, if it is stored all the same. */
+  readonly nowMs?: number;
 }
 
 /** What the store is watched with. */
@@ -37,6 +39,10 @@ export interface Instruments {
   readonly label: (writes: readonly Write[]) => string;
   /** Called when a commit was released, before the store gets it. */
   readonly released?: (boundary: Boundary) => void;
+  /** What is asked for the stats, where a failing medium would take the question for the runtime's. */
+  readonly stats?: Pick<Storage, "getStats">;
+  /** The clock of the store, Unix ms. */
+  readonly now?: () => number;
 }
 
 /** See the module header. */
@@ -50,13 +56,13 @@ export class InstrumentedStorage implements Storage {
   }
 
   commit(transaction: Transaction): Promise<CommitResult> {
-    const { gate, timeline, label, released } = this.#instruments;
+    const { gate, timeline, label, released, stats: asked = this.#inner, now } = this.#instruments;
     const { writes } = transaction;
     return gate.pass("commit", label(writes), async (boundary) => {
       released?.(boundary);
       try {
         const result = await this.#inner.commit(transaction);
-        const stats = await this.#inner.getStats();
+        const stats = await asked.getStats();
         timeline.push({
           kind: "commit",
           boundary,
@@ -64,7 +70,7 @@ export class InstrumentedStorage implements Storage {
         });
         return result;
       } catch (error) {
-        const payload: RecordedFailure = { writes };
+        const payload: RecordedFailure = now === undefined ? { writes } : { writes, nowMs: now() };
         timeline.push({ kind: "commit-failed", boundary, payload, error: describeError(error) });
         throw error;
       }

@@ -6,14 +6,14 @@
  * run-id  = kind "/" scenario "/" subject [ "/" cuts ] [ "?seed=" number ]
  *         | faulty "/" scenario "/" subject "/" fault [ "?seed=" number ]
  * kind    = "walk" | "crash" | "kill" | "takeover" | "backends" | "drives"
- * faulty  = "torn"
+ * faulty  = "torn" | "disk-fault"
  * cuts    = cut *( "+" cut )
  * cut     = label "#" occurrence ":" position [ "@" bytes ]
  * ```
  * `walk` is the run that nobody cuts. `crash` and `kill` carry cuts; a second cut falls into the recovery from the
  * first. `takeover` carries the cut before which the owner stalls. `backends` names all subjects that must agree, joined
  * by `=`, in the place of the subject.
- * `torn` carries a fault, whose words belong to its explorer: `tool.settle#2:cut@117`.
+ * `torn` and `disk-fault` carry a fault, whose words belong to their explorers: `tool.settle#2:cut@117`, `first.write-eio@3`.
  * The seed is left out when it is the default.
  *
  * Invariants.
@@ -28,7 +28,7 @@ export const DEFAULT_SEED = 1;
 export type RunKind = "walk" | "crash" | "kill" | "takeover" | "backends" | "drives" | FaultyKind;
 
 /** Runs in which something is done to the medium. */
-export type FaultyKind = "torn";
+export type FaultyKind = "torn" | "disk-fault";
 
 /** What a run depends on, beside the code. */
 export interface RunId {
@@ -122,7 +122,7 @@ export function parseCut(text: string): CutRef | undefined {
   return bytes === undefined ? base : { ...base, bytesWritten: Number(bytes) };
 }
 
-const FAULTY_KINDS: readonly string[] = ["torn"] satisfies FaultyKind[];
+const FAULTY_KINDS: readonly string[] = ["torn", "disk-fault"] satisfies FaultyKind[];
 
 const KINDS: readonly string[] = ["walk", "crash", "kill", "takeover", "backends", "drives", ...FAULTY_KINDS];
 

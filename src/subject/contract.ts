@@ -22,7 +22,15 @@ import type {
   View,
   ViewReading,
 } from "../checkers/index.ts";
-import type { Gate, MediumStop, Scenario, Timeline, World } from "../faults/index.ts";
+import type {
+  Gate,
+  MediumFault,
+  MediumFaultKind,
+  MediumStop,
+  Scenario,
+  Timeline,
+  World,
+} from "../faults/index.ts";
 
 /** What a subject promises to survive. Each grade includes the ones before it. */
 export type Grade = "memory" | "process-crash" | "power-loss" | "multi-writer";
@@ -42,6 +50,8 @@ export interface Subject {
   readonly drives: readonly Drive[];
   /** Subjects of one family must agree on every view (design §3.8). */
   readonly family: string;
+  /** The ways in which its medium can be made to fail; absent if it has no place to make it. */
+  readonly mediumFaults?: readonly MediumFaultKind[];
 
   /** Why it cannot run a scenario, if it cannot: a feature that its specification lacks. */
   skips?(scenario: Scenario): string | undefined;
@@ -136,6 +146,8 @@ export interface Boot {
   readonly isNamed: boolean;
   /** Where the medium stops in the middle of a commit. Subjects whose commits are atomic have no use for it. */
   readonly mediumStop?: MediumStop;
+  /** How the medium fails in this life. Only with a kind of fault that the subject lists. */
+  readonly mediumFault?: MediumFault;
 }
 
 /** One life of the process. */

@@ -20,7 +20,7 @@ export type {
   Subject,
   TornDisk,
 } from "./contract.ts";
-export { JsonlSubjectDisk, jsonlMedium } from "./harness/jsonl-medium.ts";
+export { JsonlSubjectDisk, jsonlMedium, jsonlMediumOver } from "./harness/jsonl-medium.ts";
 export type { Seams } from "./harness/life.ts";
 export type { Medium, OpenStore, StoreLife } from "./harness/medium.ts";
 export { MemorySubjectDisk, memoryMedium } from "./harness/memory-medium.ts";

@@ -11,7 +11,7 @@
  */
 import type { TimelineEvent, WorldRow } from "../../faults/index.ts";
 import { canonicalJson } from "../../foundation/index.ts";
-import type { CommittedFact } from "../../txlog/index.ts";
+import type { CommittedFact, NewFact } from "../../txlog/index.ts";
 import type { CheckerRun, Violation } from "../checker.ts";
 import type { RunEnd } from "../contract.ts";
 
@@ -66,24 +66,45 @@ interface Known {
 class TxlogJudge implements CheckerRun<RunEnd> {
   readonly #off: readonly string[];
   #known: Known;
+  /** What is known if the transaction that failed last is in the file all the same. */
+  #stored: Known | undefined;
 
-  constructor(off: readonly string[], known: Known = NOTHING) {
+  constructor(off: readonly string[], known: Known = NOTHING, stored?: Known) {
     this.#off = off;
     this.#known = known;
+    this.#stored = stored;
   }
 
   observe(event: TimelineEvent): void {
-    if (event.kind === "commit")
-      for (const fact of event.payload as readonly CommittedFact[]) this.#fact(fact);
-    else if (event.kind === "effect") this.#effect(event.row);
+    if (event.kind === "commit") {
+      const facts = event.payload as readonly CommittedFact[];
+      // The number of the next fact tells what became of a transaction that failed.
+      if (this.#stored !== undefined && facts[0]?.seq === this.#stored.factCount + 1)
+        this.#known = this.#stored;
+      this.#stored = undefined;
+      for (const fact of facts) this.#fact(fact);
+    } else if (event.kind === "commit-failed") {
+      this.#stored = this.#assume(event.payload as readonly NewFact[]);
+    } else if (event.kind === "effect") this.#effect(event.row);
   }
 
   fork(): TxlogJudge {
-    return new TxlogJudge(this.#off, this.#known);
+    return new TxlogJudge(this.#off, this.#known, this.#stored);
+  }
+
+  /** What would be known if these facts had been committed. */
+  #assume(facts: readonly NewFact[]): Known {
+    const assumed = new TxlogJudge(this.#off, this.#known);
+    // Ids and times are the store's to give, and no promise here asks for them.
+    facts.forEach((fact, index) => {
+      assumed.#fact({ ...fact, seq: this.#known.factCount + 1 + index } as CommittedFact);
+    });
+    return assumed.#known;
   }
 
   finish({ view }: RunEnd): readonly Violation[] {
     const { factCount } = JSON.parse(view.exact) as { factCount: number };
+    if (factCount === this.#stored?.factCount) this.#known = this.#stored;
     if (factCount !== this.#known.factCount) {
       const message = `${this.#known.factCount} facts were confirmed, and the file holds ${factCount}`;
       this.#report(

@@ -10,7 +10,8 @@ import { VirtualClock } from "../../foundation/index.ts";
 import type { DiskFile, View } from "../../subject/index.ts";
 import type { Death } from "../crash/death.ts";
 import { walk } from "../crash/walk.ts";
-import { firstStanding, forkStanding, type RunContext, type Standing, viewOf } from "../standing.ts";
+import { readable } from "../readable.ts";
+import { firstStanding, forkStanding, type RunContext, type Standing } from "../standing.ts";
 import { spread } from "./damage.ts";
 
 /** A commit with its two sides. Of a standing here the disk is the walk's own, and is not to be used. */
@@ -34,17 +35,17 @@ export interface CommitPlace {
 }
 
 /**
- * Walks the scenario and visits every wanted commit, with its index. Does nothing for disks without files.
- * Resolves to whether the walk came to its end.
+ * Walks the scenario and visits every wanted commit. Does nothing for disks without files. To be called within
+ * `unlessUnreadable`.
  */
 export async function visitCommits(
   context: RunContext,
   wants: (name: string) => boolean,
   visit: (commit: CommitSeen) => Promise<void>,
-): Promise<boolean> {
+): Promise<void> {
   const start = await firstStanding(context, new World(context.scenario, new VirtualClock()));
   let side: Pick<CommitSeen, "before" | "previous"> | undefined;
-  const end = await walk(context, start, {
+  await walk(context, start, {
     seen: () => undefined,
     wants: ({ boundary, position }) =>
       boundary.kind === "commit" && position !== "inside" && wants(boundaryName(boundary)),
@@ -55,7 +56,7 @@ export async function visitCommits(
         left.disk.size();
         side = {
           before: forkStanding(left, context.folder, left.disk),
-          previous: await viewOf(context, left),
+          previous: await readable(context, left),
         };
         return;
       }
@@ -65,14 +66,13 @@ export async function visitCommits(
         ...side,
         boundary: cut.boundary,
         after: left,
-        complete: await viewOf(context, left),
+        complete: await readable(context, left),
         files,
       });
       side = undefined;
     },
   });
   start.disk.dispose();
-  return end?.kind === "settled";
 }
 
 /** The commits of a scenario, by size; empty if its disks have no files. */

@@ -58,6 +58,13 @@ describe("torn bytes", () => {
     expect(overallVerdict(result)).toBe("inconclusive");
   });
 
+  it("are in doubt where already the run that nobody damages does not come to its end", async () => {
+    const broken: Subject = { ...jsonl, view: () => Promise.reject(new Error("gone")) };
+    const result = await look([broken], SOME);
+    expect(overallVerdict(result)).toBe("inconclusive");
+    expect(result.failures.map(({ signature }) => signature)).toEqual(["nothing-to-damage"]);
+  });
+
   it("count flips that pass unnoticed apart: no checksum is promised", async () => {
     const result = await look([jsonl], { ...SOME, places: 0, flips: 200 });
     expect(result.failures).toEqual([]);

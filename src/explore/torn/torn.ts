@@ -20,7 +20,9 @@ import { boundaryName, formatRunId, type TimelineEvent, World } from "../../faul
 import { VirtualClock } from "../../foundation/index.ts";
 import type { Disk, DiskFile, View } from "../../subject/index.ts";
 import { expectationOf, recoveryOf } from "../crash/recovery.ts";
+import { type FaultSink, tellNothing } from "../fault-sink.ts";
 import { type Finding, judge, refusal, together } from "../judgement.ts";
+import { unlessUnreadable } from "../readable.ts";
 import type { Judgement } from "../result.ts";
 import {
   firstStanding,
@@ -36,19 +38,12 @@ import { damageNamed, damagesOf, flipsOfAll } from "./space.ts";
 
 /** How much to damage. */
 export interface TornPlan extends Omit<DamageBudget, "seed"> {
+  /** Only these scenarios, by name; all of the exploration, if absent. */
+  readonly scenarios?: readonly string[];
   /** How many commits of a scenario are damaged: all of them if it has no more. */
   readonly commitsMax: number;
   /** Whether a recovery is executed for every damage. */
   readonly recoverEach: boolean;
-}
-
-/** Takes what is found of faults of a medium, as it is found. */
-export interface FaultSink {
-  /** A fault that is going to be. */
-  saw(name: string): void;
-  /** `isRecovered`: a recovery from it was executed. */
-  judged(judgement: Judgement, name: string, isRecovered: boolean): void;
-  observed?(events: readonly TimelineEvent[]): void;
 }
 
 /** Of the recoveries from one kind of damage that read alike, one in this many is executed. */
@@ -56,11 +51,11 @@ export const RECOVERED_SHARE = 16;
 
 /** Damages the chosen commits of the scenario, and flips bits in what it left in the end. */
 export async function exploreTorn(context: RunContext, plan: TornPlan, sink: FaultSink): Promise<void> {
-  const places = await surveyCommits(context);
-  const last = places.at(-1)?.name;
-  const chosen = chooseCommits(places, plan.commitsMax);
-  const budget = { ...plan, seed: context.seed };
+  const places = await unlessUnreadable(() => surveyCommits(context));
+  const last = places?.at(-1)?.name;
+  const chosen = chooseCommits(places ?? [], plan.commitsMax);
   const visited = new Set(last === undefined ? chosen : [...chosen, last]);
+  const budget = { ...plan, seed: context.seed };
   await damageCommits(context, visited, plan.recoverEach, sink, (name, files) => [
     ...(chosen.has(name) ? damagesOf(files, budget) : []),
     ...(name === last ? flipsOfAll(files, budget) : []),
@@ -86,26 +81,31 @@ async function damageCommits(
   sink: FaultSink,
   damagesAt: (name: string, files: readonly DiskFile[]) => readonly Damage[],
 ): Promise<void> {
-  if (chosen.size === 0) return;
   const start = await firstStanding(context, new World(context.scenario, new VirtualClock()));
-  const end = await runToEnd(context, start);
+  const hasFiles = start.disk.files !== undefined;
+  const end = hasFiles ? await runToEnd(context, start) : undefined;
   start.disk.dispose();
-  // What is wrong with a run that nobody damaged is found where it is looked at; here it means that nothing was.
-  if (end.kind !== "settled") return;
-  await visitCommits(
-    context,
-    (name) => chosen.has(name),
-    async (commit) => {
-      const name = boundaryName(commit.boundary);
-      const trials = new Trials(context, commit, end.view, recoverEach);
-      for (const damage of damagesAt(name, commit.files)) {
-        const fault = `${name}:${damage.name}`;
-        sink.saw(fault);
-        const { judgement, isRecovered, events } = await trials.try(damage, fault);
-        sink.judged(judgement, fault, isRecovered);
-        sink.observed?.(events);
-      }
-    },
+  if (!hasFiles) return;
+  if (chosen.size === 0 || end?.kind !== "settled") {
+    tellNothing(context, "torn bytes", sink);
+    return;
+  }
+  await unlessUnreadable(() =>
+    visitCommits(
+      context,
+      (name) => chosen.has(name),
+      async (commit) => {
+        const name = boundaryName(commit.boundary);
+        const trials = new Trials(context, commit, end.view, recoverEach);
+        for (const damage of damagesAt(name, commit.files)) {
+          const fault = `${name}:${damage.name}`;
+          sink.saw(fault);
+          const { judgement, isRecovered, events } = await trials.try(damage, fault);
+          sink.judged(judgement, fault, isRecovered);
+          sink.observed?.(events);
+        }
+      },
+    ),
   );
 }
 

@@ -46,33 +46,44 @@ export class Application {
   /** Read beside the gate: looking at what is durable is no effect. */
   readonly #store: Storage;
   #attached: Attached | undefined;
-  /** What a call of a moment failed with; whoever waited for it would take it for a failure of the effect. */
-  #failure: { readonly error: unknown } | undefined;
+  /** Rejects with what a call of a moment fails with. */
+  readonly #failed: Promise<never>;
+  #fail: (error: unknown) => void = () => undefined;
 
   constructor(scenario: Scenario, store: Storage, { drive, clock }: { drive: Drive; clock: Clock }) {
     this.#scenario = scenario;
     this.#drive = drive;
     this.#clock = clock;
     this.#store = store;
+    this.#failed = new Promise((_resolve, reject) => {
+      this.#fail = reject;
+    });
+    this.#failed.catch(() => undefined);
   }
 
   /** Goes on where the durable state says the scenario stands. */
-  async live(attached: Attached, suspended: SuspendedOperation | undefined): Promise<void> {
+  live(attached: Attached, suspended: SuspendedOperation | undefined): Promise<void> {
     this.#attached = attached;
-    if (suspended) await this.#resume(suspended.aborting ? undefined : suspended.deferred);
-    for (const stimulus of await this.#undone()) await this.#make(stimulus);
-    if (this.#failure) throw this.#failure.error;
+    return Promise.race([this.#live(suspended), this.#failed]);
   }
 
-  /** Makes the calls of a moment. An effect calls this once it has happened, and answers after it. */
+  async #live(suspended: SuspendedOperation | undefined): Promise<void> {
+    if (suspended) await this.#resume(suspended.aborting ? undefined : suspended.deferred);
+    for (const stimulus of await this.#undone()) await this.#make(stimulus);
+  }
+
+  /**
+   * Makes the calls of a moment. An effect calls this once it has happened, and answers after it. Where a call fails the
+   * application ends, and the effect is never answered: its failure would be taken for one of the effect.
+   */
   readonly during = async (moment: Moment): Promise<void> => {
     try {
       for (const call of callsAt(this.#scenario, moment)) {
         if (!(await this.#isDone(call))) await this.#make(call);
       }
     } catch (error) {
-      this.#failure ??= { error };
-      throw error;
+      this.#fail(error);
+      await new Promise<never>(() => undefined);
     }
   };
 

@@ -18,6 +18,7 @@ import { join } from "node:path";
 import { type FileSystem, hostFileSystem, JsonlStorage, readJsonlSession } from "../../storage/index.ts";
 import type { Disk, DiskFile, TornDisk } from "../contract.ts";
 import { tearsOf } from "../tears.ts";
+import { FILE_FAULTS, faultyFiles } from "./faulty-files.ts";
 import type { Medium } from "./medium.ts";
 
 const SESSION_FILE = "session.jsonl";
@@ -94,29 +95,43 @@ export class JsonlSubjectDisk implements Disk {
   }
 }
 
-export const jsonlMedium: Medium<JsonlSubjectDisk> = {
-  id: "jsonl",
-  title: "the harness on a JSON-lines file, one write a commit",
-  grade: "process-crash",
-  provision: async (metadata, folder) => {
-    const first = join(folder, SESSION_FILE);
-    const path = existsSync(first) ? nextPath(folder) : first;
-    const storage = JsonlStorage.create({ path, clock: STILL_CLOCK, metadata });
-    storage.abandon();
-    return new JsonlSubjectDisk(path);
-  },
-  attach: (folder) => new JsonlSubjectDisk(join(folder, SESSION_FILE)),
-  open: async ({ path }, { clock }) => {
-    const fileSystem = new StoppableFileSystem();
-    const storage = JsonlStorage.open({ path, clock, fileSystem });
-    return {
-      storage,
-      abandon: () => storage.abandon(),
-      stopNextWriteAfter: (bytesWritten, reached) => fileSystem.stopAfter(bytesWritten, reached),
-    };
-  },
-  dump: ({ path }) => readJsonlSession(path).dump,
-};
+export const jsonlMedium = jsonlMediumOver((files) => files);
+
+/** The medium with its file calls changed, above what makes them fail; the right one changes none. */
+export function jsonlMediumOver(change: (files: FileSystem) => FileSystem): Medium<JsonlSubjectDisk> {
+  return {
+    id: "jsonl",
+    title: "the harness on a JSON-lines file, one write a commit",
+    grade: "process-crash",
+    faults: FILE_FAULTS,
+    provision: async (metadata, folder) => {
+      const first = join(folder, SESSION_FILE);
+      const path = existsSync(first) ? nextPath(folder) : first;
+      const storage = JsonlStorage.create({ path, clock: STILL_CLOCK, metadata });
+      storage.abandon();
+      return new JsonlSubjectDisk(path);
+    },
+    attach: (folder) => new JsonlSubjectDisk(join(folder, SESSION_FILE)),
+    open: async ({ path }, { clock, fault }) => {
+      const stoppable = new StoppableFileSystem();
+      const storage = JsonlStorage.open({
+        path,
+        clock,
+        fileSystem: change(fault === undefined ? stoppable : faultyFiles(stoppable, fault)),
+        ...(fault?.life === "upkeep" ? { compactAtOpen: ALWAYS_DUE } : {}),
+      });
+      return {
+        storage,
+        abandon: () => storage.abandon(),
+        stopNextWriteAfter: (bytesWritten, reached) => stoppable.stopAfter(bytesWritten, reached),
+      };
+    },
+    dump: ({ path }) => readJsonlSession(path).dump,
+  };
+}
+
+/** The upkeep of a session file is its compaction. */
+const ALWAYS_DUE = { deadRatioMin: 0, fileBytesMin: 0 };
 
 /** The host's file system, which can be told to stop in the middle of its next write, for good. */
 class StoppableFileSystem implements FileSystem {

@@ -10,6 +10,7 @@ import { Session } from "../../session/index.ts";
 import type { SessionMetadata, Storage } from "../../storage/index.ts";
 import type { Boot, Incarnation } from "../contract.ts";
 import { Application, type Attached } from "./application.ts";
+import { readAside } from "./aside.ts";
 import type { OpenStore } from "./medium.ts";
 import { scriptedHooks } from "./scripted-hooks.ts";
 import { ScriptedModels, scriptedModel } from "./scripted-models.ts";
@@ -63,8 +64,11 @@ class HarnessLife {
       store.abandon();
       return;
     }
-    const { world, scenario, drive } = this.#boot;
-    const application = new Application(scenario, store.storage, { drive, clock: world.clock });
+    const { world, scenario, drive, mediumFault } = this.#boot;
+    const application = new Application(scenario, readAside(store.storage, mediumFault), {
+      drive,
+      clock: world.clock,
+    });
     const { attached, suspended } = await this.#attach(store, application);
     this.#harness = attached.harness;
     await application.live(attached, suspended);
@@ -86,12 +90,16 @@ class HarnessLife {
   ): Promise<{ attached: Attached; suspended: SuspendedOperation | undefined }> {
     const { metadata, seams, label } = this.#parts;
     const boot = this.#boot;
-    const { scenario, seed, incarnation, world, gate, timeline, mediumStop } = boot;
+    const { scenario, seed, incarnation, world, gate, timeline, mediumStop, mediumFault } = boot;
+    const { clock } = world;
     const medium = seams.mediumStore?.(store.storage, boot) ?? store.storage;
+    const aside = readAside(store.storage, mediumFault);
     const seen = new InstrumentedStorage(medium, {
       gate,
       timeline,
       label,
+      now: () => clock.now(),
+      stats: readAside(medium, mediumFault),
       released: (boundary) => {
         if (stopsIn(mediumStop, boundary)) {
           store.stopNextWriteAfter?.(mediumStop.bytesWritten, () => mediumStop.reached());
@@ -99,14 +107,13 @@ class HarnessLife {
       },
     });
     const storage = seams.runtimeStore?.(seen, boot) ?? seen;
-    const { clock } = world;
     const session = new Session({
       storage,
       metadata,
       idGenerator: idsOfIncarnation(seed, incarnation, clock),
     });
     const access = { gate, timeline, during };
-    const models = new ScriptedModels(world, access, store.storage);
+    const models = new ScriptedModels(world, access, aside);
     const tools = scriptedTools(scenario, world, access, incarnation);
     const { retry, toolExecution, steeringMode, followUpMode, deferred, compaction } = scenario.settings;
     const { harness, suspended } = await AgentHarness.create({

@@ -2,6 +2,7 @@
  * A medium: one kind of store under the harness, as the subject needs it. `memory-medium.ts`, `jsonl-medium.ts` and
  * `sqlite-medium.ts` are the three.
  */
+import type { MediumFault, MediumFaultKind } from "../../faults/index.ts";
 import type { Clock } from "../../foundation/index.ts";
 import type { SessionDump, SessionMetadata, Storage } from "../../storage/index.ts";
 import type { Disk, Grade } from "../contract.ts";
@@ -11,6 +12,8 @@ export interface Medium<D extends Disk = Disk> {
   readonly id: string;
   readonly title: string;
   readonly grade: Grade;
+  /** The ways in which it can be made to fail. */
+  readonly faults: readonly MediumFaultKind[];
   /** A new disk with a new session on it. */
   provision(metadata: SessionMetadata, folder: string): Promise<D>;
   /** The disk that another process left in a folder. */
@@ -24,6 +27,8 @@ export interface Medium<D extends Disk = Disk> {
 /** What one life opens a store with. */
 export interface StoreLife {
   readonly clock: Clock;
+  /** How it fails, if it does. */
+  readonly fault?: MediumFault;
 }
 
 /** An open store, and its two ends. */

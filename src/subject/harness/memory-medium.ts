@@ -1,6 +1,7 @@
 /** Memory: the disk is a value; a fork shares its frozen rows. Its commits cannot be torn. */
 import { MemoryDisk, MemoryStorage } from "../../storage/index.ts";
 import type { Disk } from "../contract.ts";
+import { faultyStore, STORE_FAULTS } from "./faulty-store.ts";
 import type { Medium } from "./medium.ts";
 
 /** A memory disk as a subject's disk. */
@@ -36,12 +37,16 @@ export const memoryMedium: Medium<MemorySubjectDisk> = {
   id: "memory",
   title: "the harness on its in-memory store",
   grade: "memory",
+  faults: STORE_FAULTS,
   provision: async (metadata) => new MemorySubjectDisk(MemoryDisk.create(metadata)),
   // Memory does not outlive its process.
   attach: () => undefined,
-  open: async ({ inner }, { clock }) => {
+  open: async ({ inner }, { clock, fault }) => {
     const storage = new MemoryStorage({ disk: inner, clock });
-    return { storage, abandon: () => storage.abandon() };
+    return {
+      storage: fault === undefined ? storage : faultyStore(storage, fault),
+      abandon: () => storage.abandon(),
+    };
   },
   dump: ({ inner }) => inner.dump(),
 };

@@ -107,6 +107,7 @@ export const sqliteMedium: Medium<SqliteSubjectDisk> = {
   id: "sqlite",
   title: "the harness on a SQLite file with a fenced writer lease",
   grade: "multi-writer",
+  faults: [],
   provision: async (metadata, folder) => {
     const first = join(folder, SESSION_FILE);
     const path = existsSync(first) ? nextPath(folder) : first;

@@ -12,7 +12,7 @@ import type { Write } from "../../model/index.ts";
 import { CURRENT_STORAGE_VERSION, type SessionMetadata } from "../../storage/index.ts";
 import type { Boot, Disk, Subject } from "../contract.ts";
 import { type Seams, startLife } from "./life.ts";
-import type { Medium } from "./medium.ts";
+import type { Medium, StoreLife } from "./medium.ts";
 
 /** Makes the subject. `id` and `seams` are for canaries; the right system has the id of its medium and no seams. */
 export function harnessSubject<D extends Disk>(
@@ -28,13 +28,13 @@ export function harnessSubject<D extends Disk>(
     family: "harness",
     rows: CATALOGUE.map((row) => row.name),
     drives: ["automatic", "manual"],
+    mediumFaults: medium.faults,
     provision: ({ seed, folder }) => medium.provision(metadataOf(seed), folder),
     attach: (folder) => medium.attach(folder),
     boot: (boot) => {
-      const { world } = boot;
       const parts = {
         metadata: metadataOf(boot.seed),
-        open: () => medium.open(own(boot.disk), { clock: world.clock }),
+        open: () => medium.open(own(boot.disk), storeLifeOf(boot)),
         label: boot.isNamed ? namer(medium, own(boot.disk), boot) : () => "commit",
         seams: options.seams ?? {},
       };
@@ -44,6 +44,11 @@ export function harnessSubject<D extends Disk>(
     judge: startHarnessJudge,
     expect: expectRecovery,
   };
+}
+
+function storeLifeOf({ world, mediumFault }: Boot): StoreLife {
+  const { clock } = world;
+  return mediumFault === undefined ? { clock } : { clock, fault: mediumFault };
 }
 
 /** Names commits by the specification's rows: folds what was committed, from what the disk holds at boot. */

@@ -15,6 +15,7 @@ import {
 } from "../../txlog/index.ts";
 import type { Boot, Incarnation } from "../contract.ts";
 import type { TxlogDisk } from "./disk.ts";
+import { faultySessionFiles } from "./faulty-files.ts";
 import { declarationOf, ScriptedTxlogWorld } from "./scripted-world.ts";
 import { StoppableFiles } from "./stoppable-files.ts";
 
@@ -30,8 +31,10 @@ export interface TxlogSeams {
 export function startTxlogLife(disk: TxlogDisk, id: string, boot: Boot, seams: TxlogSeams): Incarnation {
   let store: FileSessionStore | undefined;
   const work = async (): Promise<void> => {
-    const { world, seed, incarnation, scenario, gate, timeline } = boot;
-    const files = new StoppableFiles(seams.files?.(disk.fileSystem, boot) ?? disk.fileSystem);
+    const { world, seed, incarnation, scenario, gate, timeline, mediumFault } = boot;
+    const { fileSystem } = disk;
+    const system = mediumFault === undefined ? fileSystem : faultySessionFiles(fileSystem, mediumFault);
+    const files = new StoppableFiles(seams.files?.(system, boot) ?? system);
     const ids = idsOfIncarnation(seed, incarnation, world.clock);
     // A writer lock is held in the memory of a process: every life has its own.
     store = await openSession({ files, clock: world.clock, ids, locks: new WriterLocks() }, disk.cwd, id);

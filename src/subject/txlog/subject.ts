@@ -6,6 +6,7 @@ import { idsOfIncarnation, VirtualClock } from "../../foundation/index.ts";
 import { createSession, TRANSACTION_LABELS, WriterLocks } from "../../txlog/index.ts";
 import type { Disk, Subject } from "../contract.ts";
 import { TxlogDisk } from "./disk.ts";
+import { SESSION_FILE_FAULTS } from "./faulty-files.ts";
 import { startTxlogLife, type TxlogSeams } from "./life.ts";
 import { ENVIRONMENT, MODEL } from "./scripted-world.ts";
 
@@ -20,6 +21,7 @@ export function txlogSubject(options: { readonly id?: string; readonly seams?: T
     family: "txlog",
     rows: TRANSACTION_LABELS,
     drives: ["automatic"],
+    mediumFaults: SESSION_FILE_FAULTS,
     skips: reasonToSkip,
     provision: async ({ seed, folder }) => {
       const disk = TxlogDisk.onHost(nextFolder(folder));
