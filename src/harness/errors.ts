@@ -36,9 +36,6 @@ export class InvalidLane extends TaggedError("InvalidLane")<{ lane: string; reas
 /** The harness was closed before it accepted the call. */
 export class Closed extends TaggedError("Closed")() {}
 
-/** The specification has this state or call, and this runtime does not yet. Durable state is as it was. */
-export class NotImplemented extends TaggedError("NotImplemented")<{ lane: string; what: string }>() {}
-
 /** A commit failed, or an assumption about stored state did: the harness does nothing any more until it is reopened. */
 export class HarnessFault extends Error {
   override readonly name = "HarnessFault";

@@ -25,7 +25,6 @@ export {
   NoActiveRun,
   NothingToCompact,
   NothingToResume,
-  NotImplemented,
   UnknownSkill,
   UnknownTarget,
   UnknownTemplate,

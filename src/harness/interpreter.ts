@@ -68,8 +68,7 @@ export type DriveEnd =
       readonly missing: MissingIdentities;
     }
   /** The terminal transaction came from elsewhere; the lane's last result tells. */
-  | { readonly kind: "ended_elsewhere" }
-  | { readonly kind: "not_implemented"; readonly what: string };
+  | { readonly kind: "ended_elsewhere" };
 
 /** See the module header. */
 export async function drive(
@@ -81,7 +80,6 @@ export async function drive(
   let current = start;
   for (;;) {
     const action = nextAction(current.state, await view.plannerInputs(current, live));
-    if (action.kind === "not_implemented") return { kind: "not_implemented", what: action.what };
     if (action.kind === "suspend") return suspensionOf(action, current, live);
     const isNormalEnd = action.kind === "finish" && action.outcome.kind === "completed" && isRun(current);
     if (isNormalEnd && (await fx.beforeRunEnd(current))) {
@@ -121,7 +119,7 @@ async function carryOut(
   view: DriveView,
   current: CurrentOperation,
   live: DriveState,
-  action: Exclude<Action, { kind: "finish" | "suspend" | "not_implemented" }>,
+  action: Exclude<Action, { kind: "finish" | "suspend" }>,
 ): Promise<CurrentOperation | undefined> {
   switch (action.kind) {
     case "consume_inbox": {

@@ -41,14 +41,7 @@ import {
 import { createDriveView } from "./drive-view.ts";
 import { type Effects, RealEffects } from "./effects.ts";
 import type { Environment } from "./environment.ts";
-import {
-  Closed,
-  HarnessClosed,
-  type LaneBusy,
-  type MissingIdentities,
-  NothingToResume,
-  NotImplemented,
-} from "./errors.ts";
+import { Closed, HarnessClosed, type LaneBusy, type MissingIdentities, NothingToResume } from "./errors.ts";
 import { Idleness } from "./idle.ts";
 import { type DriveView, drive } from "./interpreter.ts";
 import { configurationOf, configure, identityOf } from "./lane-configuration.ts";
@@ -199,7 +192,7 @@ export class HarnessLane {
   resume(): Promise<ResumeResult> {
     return this.#call(async (): Promise<ResumeResult> => {
       const admitted = await this.#admitBegin(() => this.#admitResume());
-      return admitted.ok ? this.#untilOutcome(admitted.value) : admitted;
+      return admitted.ok ? ok(await this.#untilOutcome(admitted.value)) : admitted;
     });
   }
 
@@ -367,9 +360,7 @@ export class HarnessLane {
     });
   }
 
-  async #admitResume(): Promise<
-    Result<Begun, LaneBusy | NothingToResume | NotImplemented | MissingIdentities>
-  > {
+  async #admitResume(): Promise<Result<Begun, LaneBusy | NothingToResume | MissingIdentities>> {
     const environment = this.#environment;
     environment.lifecycle.admit();
     const laneState = await environment.session.getRegister("lane.state", this.name);
@@ -386,7 +377,6 @@ export class HarnessLane {
     if (action.kind === "suspend" && action.reason === "missing_identities") {
       return err(missingError(this.name, action.missing));
     }
-    if (action.kind === "not_implemented") return err(this.#notImplemented(action.what));
     environment.publisher.resumed(this.name);
     return ok({ ...this.#begin(current, live), isResumed: true });
   }
@@ -508,20 +498,18 @@ export class HarnessLane {
   async #outcomeOf<Kind extends OperationKind>(
     kind: Kind,
     begun: Begun,
-  ): Promise<Result<{ runId: string } & Outcomes[Kind], NotImplemented>> {
-    const outcome = await this.#untilOutcome(begun);
-    if (!outcome.ok) return outcome;
-    const { operation, ...rest } = outcome.value;
+  ): Promise<Result<{ runId: string } & Outcomes[Kind], never>> {
+    const { operation, ...rest } = await this.#untilOutcome(begun);
     if (operation !== kind) throw new Error(`a ${kind} was accepted, and a ${operation} was driven`);
     return ok(rest as { runId: string } & Outcomes[Kind]);
   }
 
   /** Drives an accepted operation; settles early if the harness ends. */
-  #untilOutcome(begun: Begun): Promise<Result<ResumeOutcome, NotImplemented>> {
+  #untilOutcome(begun: Begun): Promise<ResumeOutcome> {
     return this.#environment.lifecycle.untilEnd(this.#drive(begun));
   }
 
-  async #drive({ current, live, isResumed }: Begun): Promise<Result<ResumeOutcome, NotImplemented>> {
+  async #drive({ current, live, isResumed }: Begun): Promise<ResumeOutcome> {
     const { lifecycle, session } = this.#environment;
     const stopListening = lifecycle.onEnd(() => live.controller.abort());
     try {
@@ -531,8 +519,7 @@ export class HarnessLane {
       }
       const end = await drive(fx, this.#view, current, live);
       this.#suspended = await suspension(this.#environment, this.name, end);
-      if (end.kind === "not_implemented") return err(this.#notImplemented(end.what));
-      return ok(await operationOutcome(session, live, current, end));
+      return await operationOutcome(session, live, current, end);
     } catch (error) {
       throw lifecycle.fault(error);
     } finally {
@@ -580,11 +567,6 @@ export class HarnessLane {
   #manual(): ManualGate {
     if (this.#gate) return this.#gate;
     throw new TypeError('the harness drives itself; create it with drive: "manual" to step through actions');
-  }
-
-  #notImplemented(what: string): NotImplemented {
-    const message = `${what} is not implemented yet; the operation stays open as it is stored`;
-    return new NotImplemented({ message, lane: this.name, what });
   }
 }
 

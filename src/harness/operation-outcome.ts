@@ -12,7 +12,7 @@ export async function operationOutcome(
   session: Session,
   live: DriveState,
   accepted: CurrentOperation,
-  end: Exclude<DriveEnd, { kind: "not_implemented" }>,
+  end: DriveEnd,
 ): Promise<ResumeOutcome> {
   const { operationId: runId, lane } = accepted.operation;
   switch (end.kind) {

@@ -26,7 +26,6 @@ import type {
   NoActiveRun,
   NothingToCompact,
   NothingToResume,
-  NotImplemented,
   UnknownSkill,
   UnknownTarget,
   UnknownTemplate,
@@ -54,7 +53,7 @@ export type RunOutcome =
 
 export type RunResult = Result<
   { runId: string } & RunOutcome,
-  LaneBusy | MissingIdentities | InvalidMessage | UnknownSkill | UnknownTemplate | NotImplemented | Closed
+  LaneBusy | MissingIdentities | InvalidMessage | UnknownSkill | UnknownTemplate | Closed
 >;
 
 /** How a compaction of a caller ended. */
@@ -66,7 +65,7 @@ export type CompactionOutcome =
 
 export type CompactionResult = Result<
   { runId: string } & CompactionOutcome,
-  LaneBusy | MissingIdentities | NothingToCompact | NotImplemented | Closed
+  LaneBusy | MissingIdentities | NothingToCompact | Closed
 >;
 
 /** How a navigation ended; `null` is the root. */
@@ -83,7 +82,7 @@ export type NavigationOutcome =
 
 export type NavigationResult = Result<
   { runId: string } & NavigationOutcome,
-  LaneBusy | MissingIdentities | InvalidNavigation | UnknownTarget | NotImplemented | Closed
+  LaneBusy | MissingIdentities | InvalidNavigation | UnknownTarget | Closed
 >;
 
 export type RecordUsageResult = Result<{ usageId: string }, Closed>;
@@ -94,10 +93,7 @@ export type ResumeOutcome = { runId: string } & (
   | ({ operation: "navigation" } & NavigationOutcome)
 );
 
-export type ResumeResult = Result<
-  ResumeOutcome,
-  LaneBusy | NothingToResume | MissingIdentities | NotImplemented | Closed
->;
+export type ResumeResult = Result<ResumeOutcome, LaneBusy | NothingToResume | MissingIdentities | Closed>;
 
 /** `entryId`: what the item's entry will be called, and what `cancelQueued` takes. */
 export type QueueResult = Result<{ entryId: string }, NoActiveRun | InvalidMessage | Closed>;

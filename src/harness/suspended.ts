@@ -57,7 +57,6 @@ export async function suspension(
   const { publisher, session } = environment;
   switch (end.kind) {
     case "finished":
-    case "not_implemented":
       return undefined;
     case "ended_elsewhere": {
       const last = await session.getRegister("lane.lastResult", lane);

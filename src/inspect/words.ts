@@ -182,8 +182,6 @@ export function actionInWords(action: Action, toolName: (sourceIndex: number) =>
       return `end the compaction as ${action.conclusion.kind}, and go on with the run`;
     case "prepare_threshold_compaction":
       return "see what a compaction would summarize, and begin it";
-    case "not_implemented":
-      return `stop, because this version of the runtime has no ${action.what} yet; the operation stays open as it is stored`;
     default:
       return absurd(action, "action");
   }

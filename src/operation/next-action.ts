@@ -10,7 +10,6 @@
  * 1. An effect is started only from a state that is its durable intent; the one exception, clearance, has no effect
  *    outside.
  * 2. Tool results are settled in source order: an effect is awaited only for the first call that is not completed.
- * 3. What is not built yet is answered `not_implemented` with its name. Nothing is skipped silently.
  */
 import { absurd } from "../foundation/index.ts";
 import type {
@@ -109,9 +108,7 @@ export type Action =
   | { readonly kind: "suspend"; readonly reason: "missing_identities"; readonly missing: MissingIdentities }
   /** Commits the terminal transaction. */
   | { readonly kind: "finish"; readonly outcome: TerminalOutcome }
-  | StructuralAction
-  /** The state exists in the specification and not yet in this runtime. */
-  | { readonly kind: "not_implemented"; readonly what: string };
+  | StructuralAction;
 
 /** See the module header. */
 export function nextAction(state: OperationState, inputs: PlannerInputs): Action {
