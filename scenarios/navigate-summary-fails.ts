@@ -6,7 +6,7 @@ import type { Scenario } from "../src/faults/index.ts";
 export default {
   name: "navigate-summary-fails",
   title: "the summary of a branch fails in every attempt: the lane stays where it is",
-  settings: { retry: { enabled: true, maxRetries: 1, baseDelayMs: 1000 } },
+  settings: { retry: { enabled: true, maxRetries: 2, baseDelayMs: 1000 } },
   tools: [],
   turns: [
     [{ text: "Rome was founded in 753 BC.", stopReason: "stop", usage: { input: 20, output: 9 } }],

@@ -101,6 +101,8 @@ class Continuation {
   readonly #queues: ExpectedQueues;
   readonly #structural: ExpectedStructural;
   readonly #open: OperationState | undefined;
+  /** When the open operation was accepted, as an offset in ms. */
+  readonly #startedMs: number;
   readonly #demands: string[] = [];
   #isCancelled: boolean;
   /** Of a `resume()`: one poll, for whoever comes to need it first. */
@@ -110,7 +112,9 @@ class Continuation {
     this.#scenario = scenario;
     this.#library = new Library(scenario, uninterrupted.entries);
     this.#session = new ExpectedSession(atCut, uninterrupted);
-    this.#open = openOperation(atCut)?.state;
+    const open = openOperation(atCut);
+    this.#open = open?.state;
+    this.#startedMs = open?.startedMs ?? 0;
     this.#queues = new ExpectedQueues(scenario.settings, atCut, this.#open);
     this.#structural = new ExpectedStructural(scenario, this.#session, uninterrupted, this.#policy(), {
       demand: (what) => this.#demand(what),
@@ -225,9 +229,9 @@ class Continuation {
   #resumeWork(state: Exclude<OperationState, RunState>): void {
     if (this.#isCancelled) this.#session.endWork(state.kind, { outcome: "aborted" });
     else if (state.kind === "compaction")
-      this.#endWork("compaction", this.#structural.resume(state.structural));
+      this.#endWork("compaction", this.#structural.resume(state.structural, this.#startedMs));
     else if (state.summarize) {
-      const end = this.#structural.resume(state.phase.structural, state.targetId);
+      const end = this.#structural.resume(state.phase.structural, this.#startedMs, state.targetId);
       this.#endWork("navigation", end, state.label);
     } else this.#move(state.targetId, state.label);
   }
@@ -345,7 +349,9 @@ class Continuation {
         return this.#resumeDeferred(phase.deferred);
       case "compaction": {
         if (this.#isCancelled) return ABORTED;
-        const end = this.#structural.resume(phase.structural);
+        // It began right after the newest entry: its trigger, or the answer that did not fit.
+        const begunMs = this.#session.entries.at(-1)?.timestamp ?? 0;
+        const end = this.#structural.resume(phase.structural, begunMs);
         // After an overflow there is no going on without a compaction.
         if (phase.reason === "overflow" && end.kind === "declined") return FAILING;
         return afterWork(end, checkpointOf(phase.resumeAfter));

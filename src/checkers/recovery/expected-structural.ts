@@ -75,24 +75,24 @@ export class ExpectedStructural {
     return this.#decide(targetId);
   }
 
-  /** Work that was under way when the process died. */
-  resume(structural: StructuralDecision, targetId?: string): WorkEnd {
+  /** Work that was under way when the process died; it began at a time, as an offset in ms. */
+  resume(structural: StructuralDecision, begunMs: number, targetId?: string): WorkEnd {
     if (structural.status === "deciding") {
-      this.#goBackTo(1);
+      this.#session.nowMs = begunMs;
       return this.#decide(targetId);
     }
     const { generation } = structural;
     const { retryPolicy } = generation.context;
     switch (generation.status) {
       case "ready":
-        this.#goBackTo(generation.nextAttempt);
+        this.#goBackTo(generation.nextAttempt, begunMs);
         return this.#generate(generation.nextAttempt, retryPolicy, targetId);
       case "retry_wait":
         this.#session.nowMs = generation.notBefore;
         return this.#generate(generation.nextAttempt, retryPolicy, targetId);
       case "effect_pending": {
         const { attempt } = generation;
-        this.#goBackTo(attempt);
+        this.#goBackTo(attempt, begunMs);
         if (attempt < retryPolicy.maxAttempts) {
           this.#around.demand(
             `summary pending: attempt ${attempt + 1} of ${retryPolicy.maxAttempts}, all its requests anew`,
@@ -189,9 +189,15 @@ export class ExpectedStructural {
     return { retainedTail: tail, ...(isSame ? {} : { tokensBefore: ANY_VALUE }) };
   }
 
-  /** The next entry of the run that nobody cut was placed after all waits of its work; at the cut they are ahead. */
-  #goBackTo(attempt: number): void {
-    this.#session.nowMs -= this.#waitsFrom(attempt);
+  /**
+   * The time at the cut, while an attempt was to begin or under way: so much before the next entry of the run that
+   * nobody cut as that run waited from there on. Where it had lost the attempt too, it waited from the next one on; and
+   * that shows, because the wait after an attempt is longer than all waits before it.
+   */
+  #goBackTo(attempt: number, begunMs: number): void {
+    const { nowMs } = this.#session;
+    const wentOnMs = nowMs - this.#waitsFrom(attempt);
+    this.#session.nowMs = wentOnMs >= begunMs ? wentOnMs : nowMs - this.#waitsFrom(attempt + 1);
   }
 
   #waitsFrom(first: number): number {

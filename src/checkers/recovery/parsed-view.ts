@@ -1,6 +1,6 @@
 /** A canonical view as values: what the expectation reads of a cut and of the uninterrupted run, and what it builds. */
 import type { JsonValue } from "../../foundation/index.ts";
-import type { LaneState, OperationState, Usage } from "../../model/index.ts";
+import type { LaneState, Operation, OperationState, Usage } from "../../model/index.ts";
 
 /** A canonical view, parsed. Ids are `<idN>`, times are offsets in ms. */
 export interface ParsedView {
@@ -86,7 +86,7 @@ export function parseView(canonical: string): ParsedView {
 /** The operation that a lane has open in a view, with its state. */
 export function openOperation(
   view: ParsedView,
-): { readonly id: string; readonly state: OperationState } | undefined {
+): { readonly id: string; readonly state: OperationState; readonly startedMs: number } | undefined {
   const open = view.registers.flatMap(({ namespace, value }) => {
     if (namespace !== "lane.state") return [];
     const { currentOperationId } = value as LaneState;
@@ -97,7 +97,8 @@ export function openOperation(
   if (more.length > 0) throw new NotCovered("several lanes with an open operation");
   const state = view.registers.find(({ namespace, key }) => namespace === "op.state" && key === id)?.value;
   if (state === undefined) throw new NotCovered("an open operation without a state");
-  return { id, state: state as OperationState };
+  const meta = view.registers.find(({ namespace, key }) => namespace === "op.meta" && key === id)?.value;
+  return { id, state: state as OperationState, startedMs: (meta as Operation | undefined)?.startedAt ?? 0 };
 }
 
 /** The queued items of a view, by id. */
