@@ -101,14 +101,31 @@ describe("two-tools", () => {
       sqlite: deathsOnFiles + uncut,
     });
     expect(runsOf(result, "takeover")).toEqual({ sqlite: takeovers });
-    expect(result.coverage.boundaries).toEqual({ covered: 153, total: 153 });
-    expect(atomic + torn + torn + takeovers).toBe(153);
+    expect(result.coverage.boundaries).toEqual({ covered: 165, total: 165 });
+    // Two rows that only recoveries make, before and after, on three stores.
+    const seconds = 2 * 2 * 3;
+    expect(runsOf(result, "second")).toEqual({ memory: 4, jsonl: 4, sqlite: 4 });
+    expect(atomic + torn + torn + takeovers + seconds).toBe(165);
+  });
+
+  it("is cut a second time where only its recoveries make a commit, unless that is left out", async () => {
+    const missing = ({ coverage }: ExploreResult) => coverage.rows.missing;
+    const result = await lookOnce(named("two-tools"));
+    const rows = ["generation.retry-unknown", "tool.interrupted"];
+    const one = await look(named("two-tools"), { skip: ["tool.interrupted"] });
+    for (const store of STORES) {
+      for (const row of rows) expect(missing(result)).not.toContain(`${store}:${row}`);
+      expect(missing(one)).toContain(`${store}:tool.interrupted`);
+    }
+    const { covered, total } = result.coverage.boundaries;
+    expect(one.coverage.boundaries).toEqual({ covered: covered - 2 * STORES.length, total });
+    expect(one.notReached).toEqual([]);
   });
 
   it("is covered less when one boundary is left out, in every position and on every store", async () => {
     const result = await look(named("two-tools"), { skip: ["tool.intent#2"] });
     // before and after on Memory, torn too on JSONL and SQLite, and one takeover.
-    expect(result.coverage.boundaries).toEqual({ covered: 153 - (2 + 3 + 3 + 1), total: 153 });
+    expect(result.coverage.boundaries).toEqual({ covered: 165 - (2 + 3 + 3 + 1), total: 165 });
     expect(result.totals).toMatchObject({ violated: 0, inconclusive: 0 });
   });
 });

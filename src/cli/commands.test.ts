@@ -31,7 +31,7 @@ describe("crash-points", () => {
     const { code, out, err } = await crashproof(...args);
     expect(code).toBe(EXIT.survived);
     expect(out).toMatch(/^kind +scenario +subject/);
-    expect(out).toContain("boundaries 15 of 15 (100.0 %)");
+    expect(out).toContain("boundaries 19 of 19 (100.0 %)");
     expect(err).toBe("one-turn on memory: 16 states\n");
     const result = readJson(file);
     expect(shapeOf(result)).toEqual({
@@ -57,11 +57,11 @@ describe("crash-points", () => {
     const line = ["crash-points", "one-turn", "--skip", "generation.intent", "--json", file];
     const { code, out } = await crashproof(...line, ...stores);
     expect(code).toBe(EXIT.inconclusive);
-    // Two positions on Memory, three on JSONL and SQLite, and one takeover less than the 63 of the scenario.
+    // Two positions on Memory, three on JSONL and SQLite, and one takeover less than the 75 of the scenario.
     expect(out).toContain("\ninconclusive: ");
-    expect(out).toContain("boundaries 54 of 63 (85.7 %)");
+    expect(out).toContain("boundaries 66 of 75 (88.0 %)");
     expect(readJson(file)).toMatchObject({
-      coverage: { boundaries: { covered: 54, total: 63 } },
+      coverage: { boundaries: { covered: 66, total: 75 } },
       notReached: [],
     });
   });
@@ -70,7 +70,7 @@ describe("crash-points", () => {
     const line = ["crash-points", "one-turn", "--subject", "memory", "--skip", "generation.intent#9"];
     const { code, out } = await crashproof(...line);
     expect(code).toBe(EXIT.inconclusive);
-    expect(out).toContain("\nboundaries 15 of 15 (100.0 %)\n");
+    expect(out).toContain("\nboundaries 19 of 19 (100.0 %)\n");
     expect(out).toContain("\nnever reached: generation.intent#9\n");
   });
 

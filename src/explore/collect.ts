@@ -5,7 +5,8 @@
  * 1. A boundary is total once a walk has seen it, and covered once every run cut at it has a verdict other than
  *    inconclusive. A boundary that a plan leaves out stays uncovered: the result is inconclusive.
  * 2. Every expected row that was not cut before and after is missing by name. A row that only recoveries make is cut by
- *    the second death of a run, so every death of a run counts here, and only the first one as a boundary of the scenario.
+ *    the second death of a run, so every death of a run counts here, and as a boundary only the one that its group is about: the
+ *    first, or the second.
  */
 import { type CutRef, cutRefName } from "../faults/index.ts";
 import type { How } from "./crash/recoveries.ts";
@@ -82,7 +83,8 @@ export class GroupTally {
     const first = path[0];
     const last = path.at(-1);
     if (first === undefined || last === undefined) return;
-    (verdict === "inconclusive" ? this.#doubtful : this.#covered).add(positionName(first));
+    const counted = this.kind === "second" ? last : first;
+    (verdict === "inconclusive" ? this.#doubtful : this.#covered).add(positionName(counted));
     const deaths = path.map(positionName).join("+");
     this.#died.set(deaths, `${last.label}:${last.position}`);
     if (verdict === "inconclusive") this.#diedInDoubt.add(deaths);
@@ -135,6 +137,11 @@ export class GroupTally {
   get boundaries(): { readonly total: readonly string[]; readonly covered: readonly string[] } {
     const covered = [...this.#covered].filter((name) => !this.#doubtful.has(name));
     return { total: [...this.#seen], covered };
+  }
+
+  /** The labels of the boundaries that were seen. */
+  get labelsSeen(): readonly string[] {
+    return [...new Set([...this.#seen].map((name) => name.slice(0, name.indexOf("#"))))];
   }
 
   /** Rows that were cut at `before` and at `after`. */
@@ -237,7 +244,7 @@ function rowCoverage(
 ): ExploreResult["coverage"]["rows"] {
   const cut = new Set(
     groups
-      .filter((group) => group.kind === "crash")
+      .filter(({ kind }) => kind === "crash" || kind === "second")
       .flatMap((group) => group.rows.map((row) => `${group.subject}:${row}`)),
   );
   const expected = [...rowsExpected].flatMap(([subject, rows]) => rows.map((row) => `${subject}:${row}`));

@@ -17,6 +17,7 @@ import { judge } from "./judgement.ts";
 import { DeathCollector } from "./kill/deaths.ts";
 import { canBeKilled, exploreKills, type KillTarget, sampleTarget } from "./kill/kill.ts";
 import type { ExploreResult, Judgement, Skipped } from "./result.ts";
+import { RecoveryRows, secondDeathGroups } from "./second-deaths.ts";
 import { firstStanding, type RunContext, runToEnd } from "./standing.ts";
 import { exploreTakeovers } from "./takeover.ts";
 import { exploreTorn, type TornPlan } from "./torn/torn.ts";
@@ -70,12 +71,18 @@ export async function explore(plan: ExplorePlan, host: ExploreHost): Promise<Exp
   const groups: GroupTally[] = [];
   const toKill: KillTarget[] = [];
   const skips = new Skips(plan.skip);
+  const recoveryRows = new Map(plan.subjects.map(({ id }) => [id, new RecoveryRows()]));
   try {
     for (const scenario of plan.scenarios) {
       if (plan.cuts !== false) {
-        groups.push(...(await exploreScenario(plan, skips, host, watchdog, scenario, toKill)));
+        groups.push(...(await exploreScenario(plan, skips, host, watchdog, scenario, toKill, recoveryRows)));
       }
       groups.push(...(await mediumGroups(plan, host, watchdog, scenario)));
+    }
+    // Deeper plans have cut every recovery again already.
+    if (plan.depth === 1) {
+      const { wants } = crashPlan(plan, skips);
+      groups.push(...(await secondDeathGroups({ plan, host, wants, recoveryRows }, groups)));
     }
     groups.push(...(await killGroups(plan, host, toKill)));
   } finally {
@@ -115,17 +122,23 @@ async function exploreScenario(
   watchdog: Watchdog,
   scenario: Scenario,
   toKill: KillTarget[],
+  recoveryRows: ReadonlyMap<string, RecoveryRows>,
 ): Promise<GroupTally[]> {
   const groups: GroupTally[] = [];
   const agreement = new Agreement(scenario, plan);
   for (const subject of plan.subjects.filter((able) => able.skips?.(scenario) === undefined)) {
-    const context = runContext(scenario, subject, plan.seed, host, watchdog, plan.checkersOff);
+    const plain = runContext(scenario, subject, plan.seed, host, watchdog, plan.checkersOff);
+    // Deeper plans cut all recoveries again and need not know what each of them made.
+    const context = { ...plain, isNamed: plan.depth === 1 };
     const tally = new GroupTally("crash", scenario.name, subject.id, plan.checkersOff);
     groups.push(tally);
     const startMs = host.clock.now();
     const deaths = new DeathCollector();
     const kills = plan.kill !== "none" && canBeKilled(subject);
-    const sink = crashSink(tally, agreement, subject, host);
+    const sink: CrashSink = {
+      ...crashSink(tally, agreement, subject, host),
+      observed: (path, events) => recoveryRows.get(subject.id)?.observed(context, path, events),
+    };
     if (kills) toKill.push({ context, deaths: deaths.deaths });
     const reference = await exploreCrashes(
       context,

@@ -106,7 +106,16 @@ export interface GroupResult extends Tally {
   readonly unpromised?: number;
 }
 
-export type GroupKind = "crash" | "kill" | "takeover" | "backends" | "drives" | "torn" | "disk-faults";
+/** `second`: a second death, in a recovery that makes a row which no first life comes by. */
+export type GroupKind =
+  | "crash"
+  | "second"
+  | "kill"
+  | "takeover"
+  | "backends"
+  | "drives"
+  | "torn"
+  | "disk-faults";
 
 /** A run that did not survive. `repro` is the command that repeats it. */
 export interface Failure {
