@@ -139,12 +139,17 @@ describe("a terminal transaction from elsewhere", () => {
       text("second"),
     ]);
     const { harness, session } = await world.boot();
+    const ends: unknown[] = [];
+    harness.events.on("run_end", (event) => {
+      ends.push(event);
+    });
     const first = harness.prompt("one");
     await asked.opened;
     const result = await endFromOutside(session);
     expect(await harness.prompt("two")).toMatchObject({ ok: true, value: { kind: "completed" } });
     answer.open();
     expect(await first).toMatchObject({ ok: true, value: { kind: "aborted", runId: result?.operationId } });
+    expect(ends).toMatchObject([{ runId: result?.operationId }, {}]);
     expect(await harness.prompt("three")).toMatchObject({ ok: true });
   });
 });

@@ -459,12 +459,16 @@ export class HarnessLane {
    * result, which the next operation would overwrite.
    */
   async #afterOvertaken<T>(job: () => Promise<T>): Promise<T> {
-    const { session } = this.#environment;
+    const { session, publisher } = this.#environment;
     if (this.#driving) {
       const { current, live } = this.#driving;
       const laneState = await session.getRegister("lane.state", this.name);
       if (laneState?.value.currentOperationId !== current.operation.operationId) {
-        live.endedFromOutside ??= (await session.getRegister("lane.lastResult", this.name))?.value;
+        const last = (await session.getRegister("lane.lastResult", this.name))?.value;
+        if (last !== undefined && live.endedFromOutside === undefined) {
+          live.endedFromOutside = checkLastResult(this.name, last);
+          publisher.endedElsewhere(this.name, live.endedFromOutside);
+        }
         live.controller.abort();
       }
     }
