@@ -488,6 +488,8 @@ class Continuation {
       this.#session.nowMs = this.#session.entries.at(-1)?.timestamp ?? 0;
       return pollOf(handle, false);
     }
+    // A poll that nobody knows the end of waits for a resume like a suspended job, and the application is asked.
+    if (!this.#isCancelled) this.#during({ suspendedAt: turnOf(this.#session.entries) });
     if (this.#isCancelled) {
       this.#demand("poll pending, cancelled: synthetic aborted under R");
       this.#session.settle(syntheticResponse("aborted", deferred.configuration.model));
