@@ -187,7 +187,8 @@ export class Publisher {
   /** What a commit is about: the lane, the operation, the entries as they are stored. */
   #read(writes: readonly Write[], { seqs, timestamp }: CommitResult): ReadCommit {
     const entries = writes.flatMap((write, index): Entry[] =>
-      write.kind === "entry" ? [{ ...write.entry, seq: seqs[index] ?? 0, timestamp } as Entry] : [],
+      // What the commit assigned comes first: adding members to a spread object costs many times the spread.
+      write.kind === "entry" ? [{ seq: seqs[index] ?? 0, timestamp, ...write.entry } as Entry] : [],
     );
     const state = writes.find((write) => write.kind === "register" && write.namespace === "op.state");
     const meta = setOf(writes, "op.meta");
