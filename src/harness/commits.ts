@@ -33,8 +33,9 @@ import {
   toolKey,
   transition,
 } from "../operation/index.ts";
+import { turnIdOf } from "./commit-events.ts";
 import type { DriveState } from "./drive-state.ts";
-import { rememberWrites } from "./drive-state.ts";
+import { followTurn, innermost, rememberWrites } from "./drive-state.ts";
 import type { EffectPlan, SettlementOutput, ToolOutput } from "./effects.ts";
 import type { Environment } from "./environment.ts";
 import { prepareCompactionAt } from "./preparation.ts";
@@ -108,7 +109,7 @@ export class OperationCommits {
     };
     const published = publication === undefined ? {} : { publication };
     const { writes } = transition(current, { kind: "finished", outcome, reads, ...published });
-    await commitAndPublish(this.#environment, { writes });
+    await commitAndPublish(this.#environment, { writes }, this.#live.spans.operation);
     return result;
   }
 
@@ -315,7 +316,18 @@ export class OperationCommits {
   async #commit(current: CurrentOperation, step: Transition): Promise<CurrentOperation> {
     const { writes, state } = step;
     if (state === undefined) throw new Error("a terminal transaction goes through `terminal`");
-    const { seqs } = await commitAndPublish(this.#environment, { writes });
+    const { operationId } = current.operation;
+    const isCheckpoint = isRun(current) && current.state.phase.kind === "checkpoint";
+    const checkpoint = isCheckpoint
+      ? this.#live.spans.operation.start("pi.harness.checkpoint", { "pi.harness.operation_id": operationId })
+      : undefined;
+    const { seqs } = await commitAndPublish(
+      this.#environment,
+      { writes },
+      checkpoint ?? innermost(this.#live),
+    );
+    checkpoint?.end();
+    followTurn(this.#live, turnIdOf(state));
     rememberWrites(this.#live, writes);
     // Every transition but the terminal one ends with its state.
     const stateSeq = seqs.at(-1) ?? current.stateSeq;

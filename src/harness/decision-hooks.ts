@@ -21,6 +21,7 @@ import { detachJson, type Session } from "../session/index.ts";
 import type { EffectPlan } from "./effects.ts";
 import type { Environment } from "./environment.ts";
 import { reportHook } from "./hook-pipeline.ts";
+import type { TelemetryContext } from "./telemetry.ts";
 import { validUsage } from "./tools.ts";
 
 /** A preparation as hooks see it: file operations as sets. */
@@ -83,6 +84,7 @@ type DecisionPlan = Extract<EffectPlan, { kind: "decision" }>;
 export async function askDecisionHooks(
   environment: Environment,
   plan: DecisionPlan,
+  within: TelemetryContext,
 ): Promise<StructuralHookDecision> {
   const { session } = environment;
   const { lane, operationId: runId } = plan.operation;
@@ -90,13 +92,13 @@ export async function askDecisionHooks(
   const asked = plan.customInstructions === undefined ? {} : { customInstructions: plan.customInstructions };
   if (work.kind === "compaction") {
     const { reason, preparation } = work;
-    return firstDecision(environment, lane, "before_compaction", async (handler) => {
+    return firstDecision(environment, { lane, within }, "before_compaction", async (handler) => {
       const answer = await handler({ lane, runId, reason, preparation: forHook(preparation), ...asked });
       return decisionOf(answer?.decline, answer?.compaction, (result) => compactionOf(session, result));
     });
   }
   const { targetId, preparation } = work;
-  return firstDecision(environment, lane, "before_navigation", async (handler) => {
+  return firstDecision(environment, { lane, within }, "before_navigation", async (handler) => {
     const answer = await handler({ lane, runId, targetId, preparation: forHook(preparation), ...asked });
     return decisionOf(answer?.decline, answer?.summary, branchSummaryOf);
   });
@@ -104,15 +106,18 @@ export async function askDecisionHooks(
 
 async function firstDecision<Name extends "before_compaction" | "before_navigation">(
   environment: Environment,
-  lane: string,
+  { lane, within }: { readonly lane: string; readonly within: TelemetryContext },
   name: Name,
   ask: (handler: DecisionHooks[Name][number]) => Promise<StructuralHookDecision | undefined>,
 ): Promise<StructuralHookDecision> {
   for (const { handler } of environment.hooks.of(name)) {
+    const span = within.start("pi.harness.hook", { "pi.harness.hook_name": name });
     try {
       const decision = await ask(handler as DecisionHooks[Name][number]);
+      span.end();
       if (decision !== undefined) return decision;
     } catch (error) {
+      span.end({ "pi.harness.is_error": true });
       environment.lifecycle.admit();
       reportHook(environment, lane, name, error);
     }

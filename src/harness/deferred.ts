@@ -14,6 +14,7 @@ import type { EffectPlan } from "./effects.ts";
 import type { Environment } from "./environment.ts";
 import { failedResponse, hookedAnswer, providerOptions } from "./generation.ts";
 import { ResponseEvents } from "./step-events.ts";
+import { inRequestSpan, type TelemetryContext } from "./telemetry.ts";
 
 type PollPlan = Extract<EffectPlan, { kind: "deferred" }>;
 
@@ -44,16 +45,18 @@ async function poll(
   const { configuration } = deferred;
   const captured = providerOptions(environment, live.controller.signal, { streamOptions, configuration });
   const request = { operation, model: configuration.model, mayStartHook };
-  return hookedAnswer(environment, live, request, (callbacks) => {
+  const send: Parameters<typeof hookedAnswer>[3] = (callbacks) => {
     const options = { ...captured, ...callbacks, deferred: false, wait: 0 };
     return environment.models.fetchDeferred(model, structuredClone(handle), options);
-  });
+  };
+  return hookedAnswer(environment, live, request, send, "fetch");
 }
 
 /** Asks the provider to give a job up. Never rejects. */
 export async function requestCancellation(
   environment: Environment,
   { configuration, handle }: Extract<EffectPlan, { kind: "cancel_deferred" }>,
+  within: TelemetryContext,
 ): Promise<void> {
   const { provider, modelId } = configuration.model;
   const model = environment.models.getModel(provider, modelId);
@@ -62,9 +65,10 @@ export async function requestCancellation(
   const stopListening = environment.lifecycle.onEnd(() => closing.abort());
   try {
     const sessionId = environment.session.metadata.id;
-    await environment.models.cancelDeferred(model, structuredClone(handle), {
-      sessionId,
-      signal: closing.signal,
+    await inRequestSpan(within, configuration.model, "cancel", async (telemetryContext) => {
+      const options = { sessionId, signal: closing.signal, telemetryContext };
+      await environment.models.cancelDeferred(model, structuredClone(handle), options);
+      return undefined;
     });
   } catch {
     // The job runs on and answers nobody; the run ends as aborted either way.

@@ -15,6 +15,30 @@ import type { EffectOutput } from "./effects.ts";
 import type { HookSite } from "./hook-pipeline.ts";
 import type { HookName } from "./hooks.ts";
 import type { CallEvents } from "./step-events.ts";
+import { NO_TELEMETRY, type TelemetryContext, type TelemetrySpan } from "./telemetry.ts";
+
+/** The open spans of a drive. */
+export interface DriveSpans {
+  operation: TelemetryContext;
+  turn: { readonly turnId: string; readonly span: TelemetrySpan } | undefined;
+  step: TelemetrySpan | undefined;
+}
+
+/** Where a span begins that is of no other: in the turn, or in the operation. */
+export function innermost({ spans }: Pick<DriveState, "spans">): TelemetryContext {
+  return spans.turn?.span ?? spans.operation;
+}
+
+/** Follows the turn in which a state stands, by its id. */
+export function followTurn({ spans }: DriveState, turnId: string | undefined): void {
+  // The turn of a poll has an id of its own; the tools that it brings stay in it.
+  if (turnId !== undefined && spans.turn !== undefined) return;
+  spans.turn?.span.end();
+  spans.turn = undefined;
+  if (turnId === undefined) return;
+  const span = spans.operation.start("pi.harness.turn", { "pi.harness.turn_id": turnId });
+  spans.turn = { turnId, span };
+}
 
 /** Lets the handlers of a hook go. */
 export type HookPass = <T>(name: HookName, runId: string, run: () => Promise<T>) => Promise<T>;
@@ -28,6 +52,8 @@ export interface DriveState {
   /** The application's tool context of the batch of this response, resolved once. */
   toolContext: { readonly assistantEntryId: string; readonly value: Promise<unknown> } | undefined;
   deferredPollsRemaining: 0 | 1;
+  /** The span of this drive; that of the turn that is open; that of the request under way. */
+  readonly spans: DriveSpans;
   /** Where the hooks of this drive pass; a manual drive parks them. */
   passHook: HookPass;
   /** The reserved id of the response that `message_end` was told of last. */
@@ -67,6 +93,7 @@ export function newDriveState(
     running: new Map(),
     toolContext: undefined,
     deferredPollsRemaining,
+    spans: { operation: NO_TELEMETRY, turn: undefined, step: undefined },
     passHook: (_name, _runId, run) => run(),
     announced: undefined,
     toldCalls: new Map(),
@@ -80,10 +107,10 @@ export function newDriveState(
 
 /** Where the hooks of an operation run. */
 export function hookSite(
-  { passHook }: Pick<DriveState, "passHook">,
+  { passHook, spans }: Pick<DriveState, "passHook" | "spans">,
   { lane, operationId: runId }: { readonly lane: string; readonly operationId: string },
 ): HookSite {
-  return { lane, runId, pass: (name, run) => passHook(name, runId, run) };
+  return { lane, runId, telemetry: spans.operation, pass: (name, run) => passHook(name, runId, run) };
 }
 
 /** Takes over what a commit of this drive appended, so that the next step need not read it again. */

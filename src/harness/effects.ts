@@ -43,7 +43,7 @@ import type {
 import { type CommitExpectation, OperationCommits } from "./commits.ts";
 import { askDecisionHooks } from "./decision-hooks.ts";
 import { requestCancellation, requestPoll } from "./deferred.ts";
-import { type DriveState, hookSite } from "./drive-state.ts";
+import { type DriveState, hookSite, innermost } from "./drive-state.ts";
 import type { Environment } from "./environment.ts";
 import { requestAssistant } from "./generation.ts";
 import type { HookSite } from "./hook-pipeline.ts";
@@ -52,6 +52,7 @@ import { beforeRequest } from "./request-hooks.ts";
 import { beforeRunEnd } from "./run-hooks.ts";
 import { CallEvents } from "./step-events.ts";
 import { requestSummary } from "./summary-request.ts";
+import { inSpan, type TelemetrySpan } from "./telemetry.ts";
 import { afterTool, beforeTool } from "./tool-hooks.ts";
 import { type Clearance, executeTool, resultOf, type StoredResult } from "./tools.ts";
 
@@ -244,6 +245,13 @@ export class RealEffects implements Effects {
     // What gives a deferred job up is started because of a cancellation.
     const mayStart = plan.kind === "cancel_deferred" || (await this.#mayStart(plan.operation));
     if (!mayStart) return { kind: "not_started", plan };
+    const step = this.#startStep(plan);
+    if (step === undefined) return this.#start(plan);
+    this.#live.spans.step = step;
+    return inSpan(step, () => this.#start(plan));
+  }
+
+  async #start(plan: EffectPlan): Promise<EffectOutput> {
     switch (plan.kind) {
       case "assistant": {
         const message = await requestAssistant(this.#environment, this.#live, plan, this.#guard(plan));
@@ -254,7 +262,10 @@ export class RealEffects implements Effects {
         return { kind: "tool_raw", plan, execution };
       }
       case "decision": {
-        return { kind: "decision", decision: await askDecisionHooks(this.#environment, plan) };
+        return {
+          kind: "decision",
+          decision: await askDecisionHooks(this.#environment, plan, this.#live.spans.operation),
+        };
       }
       case "summary":
         return {
@@ -267,7 +278,7 @@ export class RealEffects implements Effects {
           message: await requestPoll(this.#environment, this.#live, plan, this.#guard(plan)),
         };
       case "cancel_deferred":
-        await requestCancellation(this.#environment, plan);
+        await requestCancellation(this.#environment, plan, innermost(this.#live));
         return { kind: "cancel_deferred" };
     }
   }
@@ -298,6 +309,29 @@ export class RealEffects implements Effects {
     );
   }
 
+  /** The span of a request; other effects have spans of their own, or none. */
+  #startStep(plan: EffectPlan): TelemetrySpan | undefined {
+    const within = innermost(this.#live);
+    const started = (stepId: string, kind: string, attempt: number) =>
+      within.start("pi.harness.step", {
+        "pi.harness.step_id": stepId,
+        "pi.harness.step_kind": kind,
+        "pi.harness.attempt": attempt,
+      });
+    switch (plan.kind) {
+      case "assistant":
+        return started(plan.generation.context.stepId, "assistant", plan.generation.attempt);
+      case "summary":
+        return started(plan.generation.context.taskId, plan.generation.context.kind, plan.generation.attempt);
+      case "deferred":
+        return started(plan.deferred.stepId, "deferred", plan.deferred.poll);
+      case "tool":
+      case "decision":
+      case "cancel_deferred":
+        return undefined;
+    }
+  }
+
   /** Asked before `after_response` starts. */
   #guard({ operation }: EffectPlan): () => Promise<boolean> {
     return () => this.#mayStart(operation);
@@ -315,11 +349,18 @@ export class RealEffects implements Effects {
     const told = new CallEvents(publisher, { lane, runId, turnId, call, isRecovered: plan.isReplay });
     this.#live.toldCalls.set(key, told);
     told.start(plan.arguments);
-    return executeTool(this.#environment, this.#live, plan, (partial) => told.update(partial));
+    const span = innermost(this.#live).start("pi.harness.tool", {
+      "pi.harness.tool_name": call.name,
+      "pi.harness.tool_call_id": call.id,
+      "pi.harness.is_replay": plan.isReplay,
+    });
+    const work = () => executeTool(this.#environment, this.#live, plan, (partial) => told.update(partial));
+    return inSpan(span, work, ({ kind }) => ({ "pi.harness.is_error": kind !== "returned" }));
   }
 
   sleep(delayMs: number): Promise<void> {
-    return this.#clock.sleep(delayMs, this.#live.controller.signal);
+    const span = innermost(this.#live).start("pi.harness.sleep", { "pi.harness.delay_ms": delayMs });
+    return inSpan(span, () => this.#clock.sleep(delayMs, this.#live.controller.signal));
   }
 
   /**

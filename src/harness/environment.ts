@@ -25,6 +25,7 @@ import type { HookRegistry } from "./hooks.ts";
 import type { Lifecycle } from "./lifecycle.ts";
 import type { Publisher } from "./publisher.ts";
 import type { Resources } from "./resources.ts";
+import type { TelemetryContext } from "./telemetry.ts";
 
 /** A tool whose context type is erased: the harness passes on what the application gave it. */
 export type AnyTool = AgentHarnessTool<unknown>;
@@ -85,6 +86,8 @@ export interface Environment {
   /** Follows every commit and tells of it; see `publisher.ts`. */
   readonly publisher: Publisher;
   readonly events: EventBus;
+  /** Where the spans of this harness begin. */
+  readonly telemetry: TelemetryContext;
   tools: ToolRegistry;
   settings: Settings;
   resources: Resources;

@@ -17,13 +17,19 @@ import type {
   HarnessEvent,
   HarnessEventType,
 } from "./event-types.ts";
+import { NO_TELEMETRY, type TelemetryContext } from "./telemetry.ts";
 
 /** See the module header. */
 export class EventBus implements Events {
   readonly #byType = new Map<HarnessEventType, Set<EventListener<never>>>();
   readonly #watchers = new Set<(event: HarnessEvent) => void>();
   readonly #queue: HarnessEvent[] = [];
+  readonly #telemetry: TelemetryContext;
   #isDelivering = false;
+
+  constructor(telemetry: TelemetryContext = NO_TELEMETRY) {
+    this.#telemetry = telemetry;
+  }
 
   on<T extends HarnessEventType>(
     type: T,
@@ -64,11 +70,17 @@ export class EventBus implements Events {
 
   /** Calls a listener on behalf of somebody; its failure becomes an event. */
   call(listener: EventListener, event: HarnessEvent): void {
+    const span = this.#telemetry.start("pi.harness.event_handler", { "pi.harness.event_type": event.type });
+    const failed = (error: unknown) => {
+      span.end({ "pi.harness.is_error": true });
+      this.#failed(event, error);
+    };
     try {
       const done: unknown = listener(event);
-      if (done instanceof Promise) done.catch((error: unknown) => this.#failed(event, error));
+      if (done instanceof Promise) done.then(() => span.end(), failed);
+      else span.end();
     } catch (error) {
-      this.#failed(event, error);
+      failed(error);
     }
   }
 

@@ -28,6 +28,7 @@ import { messageOf } from "./errors.ts";
 import { repairForProvider } from "./provider-messages.ts";
 import { afterResponse, type ResponseMetadata, requestCallbacks, transformContext } from "./request-hooks.ts";
 import { ResponseEvents } from "./step-events.ts";
+import { inRequestSpan } from "./telemetry.ts";
 import { validUsage } from "./tools.ts";
 
 type AssistantPlan = Extract<EffectPlan, { kind: "assistant" }>;
@@ -88,7 +89,10 @@ export async function hookedAnswer(
   environment: Environment,
   live: DriveState,
   { operation, model, mayStartHook }: Pick<ModelRequest, "operation" | "model" | "mayStartHook">,
-  send: (callbacks: ReturnType<typeof requestCallbacks>) => Promise<AssistantMessage | undefined>,
+  send: (
+    callbacks: Pick<ProviderStreamOptions, "onPayload" | "onResponse" | "telemetryContext">,
+  ) => Promise<AssistantMessage | undefined>,
+  kind: "stream" | "fetch" = "stream",
 ): Promise<SettledAssistantMessage> {
   const failed = failedResponse(environment, model);
   const site = hookSite(live, operation);
@@ -96,7 +100,10 @@ export async function hookedAnswer(
   const seen: ResponseMetadata = {};
   let message: AssistantMessage | undefined;
   try {
-    message = await send(requestCallbacks(environment, site, seen));
+    const within = live.spans.step ?? live.spans.operation;
+    message = await inRequestSpan(within, model, kind, (telemetryContext) =>
+      send({ ...requestCallbacks(environment, site, seen), telemetryContext }),
+    );
   } catch (error) {
     return failed(messageOf(error));
   }

@@ -9,11 +9,13 @@
 import type { Environment } from "./environment.ts";
 import { handlerError } from "./event-bus.ts";
 import type { HookInvocation, HookMap, HookName, RegisteredHook } from "./hooks.ts";
+import type { TelemetryContext } from "./telemetry.ts";
 
 /** Where a hook runs: of which operation, and through which gate. */
 export interface HookSite {
   readonly lane: string;
   readonly runId: string;
+  readonly telemetry: TelemetryContext;
   /** Lets the pipeline go; a manual drive parks here. */
   pass<T>(name: HookName, run: () => Promise<T>): Promise<T>;
 }
@@ -48,13 +50,16 @@ export async function runHooks<Name extends HookName, State>(
   return site.pass(name, async () => {
     let state = initial;
     for (const registered of environment.hooks.of(name)) {
+      const span = site.telemetry.start("pi.harness.hook", { "pi.harness.hook_name": name });
       try {
         const event = { ...owned(round.event(state, registered)), lane, runId } as HookInvocation<Name>;
         const answer = await registered.handler(event);
         // A lost harness has nothing to do with an answer that comes after it.
         environment.lifecycle.admit();
         if (answer !== undefined) state = round.apply(state, answer, registered);
+        span.end();
       } catch (error) {
+        span.end({ "pi.harness.is_error": true });
         environment.lifecycle.admit();
         reportHook(environment, lane, name, error);
       }

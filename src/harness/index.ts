@@ -69,4 +69,5 @@ export type { RecordUsageOptions } from "./record-usage.ts";
 export type { PromptTemplate, Resources, Skill } from "./resources.ts";
 export type { SettingsOptions } from "./settings.ts";
 export type { CompactOptions, NavigateOptions } from "./structural-acceptance.ts";
+export type { SpanAttributes, SpanName, TelemetryContext, TelemetrySpan } from "./telemetry.ts";
 export type { LaneSnapshot, PendingWrite, SessionSnapshot, WatchHandle } from "./watch.ts";

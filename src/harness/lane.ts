@@ -30,9 +30,11 @@ import {
   type PromptInput,
   reservedError,
 } from "./acceptance.ts";
+import { turnIdOf } from "./commit-events.ts";
 import { cancelSource, isPolling } from "./deferred-steps.ts";
 import {
   type DriveState,
+  followTurn,
   type HookPass,
   hookSite,
   newDriveState,
@@ -404,7 +406,13 @@ export class HarnessLane {
     prompt: readonly AgentMessage[],
   ): Promise<Result<BeforeRunOutput, LaneBusy | Closed>> {
     const environment = this.#environment;
-    const site = hookSite({ passHook: this.#passHook }, { lane: this.name, operationId });
+    const site = hookSite(
+      {
+        passHook: this.#passHook,
+        spans: { operation: environment.telemetry, turn: undefined, step: undefined },
+      },
+      { lane: this.name, operationId },
+    );
     return this.#guarded(async (): Promise<Result<BeforeRunOutput, LaneBusy>> => {
       const { heldFor } = this.#reservation;
       if (heldFor) return err(reservedError(this.name, heldFor));
@@ -516,17 +524,29 @@ export class HarnessLane {
   async #drive({ current, live, isResumed }: Begun): Promise<ResumeOutcome> {
     const { lifecycle, session } = this.#environment;
     const stopListening = lifecycle.onEnd(() => live.controller.abort());
+    const { operationId, intent } = current.operation;
+    const span = this.#environment.telemetry.start(`pi.harness.${intent.kind}`, {
+      "pi.harness.lane": this.name,
+      "pi.harness.operation_id": operationId,
+      "pi.harness.is_resumed": isResumed === true,
+    });
+    live.spans.operation = span;
+    followTurn(live, turnIdOf(current.state));
     try {
       const fx = this.#effectsOf(live);
       if (isResumed && current.state.control.status === "running") {
         await beforeResume(this.#environment, hookSite(live, current.operation), current.operation);
       }
       const end = await drive(fx, this.#view, current, live);
+      followTurn(live, undefined);
+      span.end({ "pi.harness.outcome": end.kind === "finished" ? end.result.outcome : end.kind });
       this.#suspended = await suspension(this.#environment, this.name, end);
       return await operationOutcome(session, live, current, end);
     } catch (error) {
       throw lifecycle.fault(error);
     } finally {
+      followTurn(live, undefined);
+      span.end();
       stopListening();
       // An operation that was ended from outside leaves effects behind that nobody will settle.
       if (live.running.size > 0) live.controller.abort();

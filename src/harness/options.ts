@@ -19,6 +19,7 @@ import { toProviderMessages } from "./provider-messages.ts";
 import { Publisher } from "./publisher.ts";
 import type { Resources } from "./resources.ts";
 import { firstSettings, type SettingsOptions } from "./settings.ts";
+import { guardedTelemetry, NO_TELEMETRY, type TelemetryContext } from "./telemetry.ts";
 
 /** Settings are validated here; a wrong one rejects `create`. Nothing here takes a signal: those are the harness's. */
 export interface AgentHarnessOptions<TContext extends object | undefined = undefined>
@@ -42,6 +43,8 @@ export interface AgentHarnessOptions<TContext extends object | undefined = undef
   clock?: Clock;
   toProviderMessages?: (messages: AgentMessage[]) => Message[] | Promise<Message[]>;
   entryProjectors?: EntryProjectors;
+  /** Default: nobody looks. */
+  telemetryContext?: TelemetryContext;
   /** Handlers that decide structural work before a summary is generated; `hooks.on` adds more. */
   decisionHooks?: Partial<DecisionHooks>;
 }
@@ -53,7 +56,8 @@ export function environmentOf<TContext extends object | undefined>(
   const { toolContext, systemPrompt } = options;
   const resolveToolContext = async (): Promise<TContext> =>
     typeof toolContext === "function" ? toolContext() : (toolContext as TContext);
-  const publisher = new Publisher();
+  const telemetry = guardedTelemetry(options.telemetryContext ?? NO_TELEMETRY);
+  const publisher = new Publisher(telemetry);
   const tools = new ToolRegistry(options.tools ?? []);
   return {
     session: options.session,
@@ -61,6 +65,7 @@ export function environmentOf<TContext extends object | undefined>(
     clock: options.clock ?? new RealClock(),
     lifecycle: new Lifecycle(),
     publisher,
+    telemetry,
     events: publisher.events,
     tools,
     settings: firstSettings(options),

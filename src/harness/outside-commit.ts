@@ -7,6 +7,7 @@ import type { CommitResult, Transaction } from "../model/index.ts";
 import { InvalidWrite } from "../session/index.ts";
 import type { Environment } from "./environment.ts";
 import { publish } from "./publish.ts";
+import { inWriteSpan } from "./telemetry.ts";
 
 /** A commit that belongs to no operation. What the session refuses never reached the store. */
 export async function commitOutside(
@@ -17,7 +18,7 @@ export async function commitOutside(
   let refusal: unknown;
   const result = await lifecycle.commit(async () => {
     try {
-      return await session.commit(transaction);
+      return await inWriteSpan(environment.telemetry, transaction.writes, () => session.commit(transaction));
     } catch (error) {
       if (!(error instanceof InvalidWrite || error instanceof NotJson)) throw error;
       refusal = error;

@@ -1,14 +1,18 @@
 /** The one way of a harness to its store: through the barrier, and what was committed is published. */
 import type { CommitResult, Transaction, Usage, Write } from "../model/index.ts";
 import type { Environment } from "./environment.ts";
+import { inWriteSpan, type TelemetryContext } from "./telemetry.ts";
 
-/** Commits and publishes. A failure is the fault of the whole harness. */
+/** Commits, within a span of `within`, and publishes. A failure is the fault of the whole harness. */
 export async function commitAndPublish(
   environment: Environment,
   transaction: Transaction,
+  within: TelemetryContext = environment.telemetry,
 ): Promise<CommitResult> {
   const { session, lifecycle } = environment;
-  const result = await lifecycle.commit(() => session.commit(transaction));
+  const result = await inWriteSpan(within, transaction.writes, () =>
+    lifecycle.commit(() => session.commit(transaction)),
+  );
   await publish(environment, transaction.writes, result);
   return result;
 }

@@ -37,6 +37,7 @@ import { EventBus } from "./event-bus.ts";
 import type { HarnessEvent, LaneEvent, QueuedItem } from "./event-types.ts";
 import { followActivity, forgetOperation, type LaneTrack, newLaneTrack } from "./lane-track.ts";
 import type { RestoredLane } from "./restore.ts";
+import { NO_TELEMETRY, type TelemetryContext } from "./telemetry.ts";
 
 /** The queues of a lane, each item with its message. */
 export interface LaneQueues {
@@ -47,11 +48,15 @@ export interface LaneQueues {
 
 /** See the module header. */
 export class Publisher {
-  readonly events = new EventBus();
+  readonly events: EventBus;
   readonly #tracks = new Map<string, LaneTrack>();
   readonly #pending = new Map<string, PendingEntry>();
   /** Commits until now, of all lanes. */
   commitCount = 0;
+
+  constructor(telemetry: TelemetryContext = NO_TELEMETRY) {
+    this.events = new EventBus(telemetry);
+  }
 
   /** Begins with what a harness found when it was made. */
   begin(lanes: readonly RestoredLane[]): void {

@@ -27,13 +27,16 @@ export async function beforeTool(
   return site.pass("before_tool", async () => {
     let { arguments: args } = cleared;
     for (const { handler } of hooks.of("before_tool")) {
+      const span = site.telemetry.start("pi.harness.hook", { "pi.harness.hook_name": "before_tool" });
       try {
         const event = { toolCallId: call.id, toolName: call.name, args: structuredClone(args), lane, runId };
         const answer = await handler(event);
+        span.end();
         lifecycle.admit();
         if (answer?.block) return blocked(String(answer.block.reason), answer.block.terminate === true);
         if (answer?.args !== undefined) args = checkedAgain(environment, call.name, answer.args);
       } catch (error) {
+        span.end({ "pi.harness.is_error": true });
         lifecycle.admit();
         reportHook(environment, lane, "before_tool", error);
         return blocked(messageOf(error), false);
