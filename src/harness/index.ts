@@ -3,6 +3,21 @@
  * `effects.ts` (the places where a process can die) and `interpreter.ts` (the loop between them).
  */
 export { AgentHarness } from "./agent-harness.ts";
+export {
+  type AgentEventSink,
+  type AgentLoopEvent,
+  type ExecutedToolCall,
+  executeToolBatch,
+  executeToolCall,
+  type FinalizedToolCall,
+  finalizeToolCall,
+  type ImmediateOutcome,
+  type PreparedToolCall,
+  prepareToolCall,
+  type StreamAssistantConfig,
+  streamAssistant,
+  type ToolCallbacks,
+} from "./agent-loop.ts";
 export type {
   BeforeCompaction,
   BeforeNavigation,
