@@ -16,6 +16,7 @@
 import type { Clock } from "../foundation/index.ts";
 import type {
   AgentHarnessStreamOptions,
+  AgentMessage,
   Deferred,
   DeferredHandle,
   DurableStructuralPreparation,
@@ -199,8 +200,8 @@ export interface Effects {
   beforeRequest(operation: Operation, request: HookedRequest): Promise<AgentHarnessStreamOptions>;
   /** A call as its hooks leave it: cleared, or blocked. */
   beforeTool(operation: Operation, call: ToolCallContent, cleared: ClearedCall): Promise<Clearance>;
-  /** Asks before a run ends normally. True: it goes on. */
-  beforeRunEnd(current: CurrentOperation): Promise<boolean>;
+  /** Asks before a run ends normally; answers the message with which it is to go on. */
+  beforeRunEnd(current: CurrentOperation): Promise<AgentMessage | undefined>;
   /** Sleeps; cut short when the operation's signal is raised. */
   sleep(delayMs: number): Promise<void>;
 }
@@ -303,10 +304,8 @@ export class RealEffects implements Effects {
     return beforeTool(this.#environment, this.#site(operation), call, cleared);
   }
 
-  beforeRunEnd(current: CurrentOperation): Promise<boolean> {
-    return beforeRunEnd(this.#environment, this.#live, this.#site(current.operation), current, (job) =>
-      this.#line.run(job),
-    );
+  beforeRunEnd(current: CurrentOperation): Promise<AgentMessage | undefined> {
+    return beforeRunEnd(this.#environment, this.#live, this.#site(current.operation), current);
   }
 
   /** The span of a request; other effects have spans of their own, or none. */

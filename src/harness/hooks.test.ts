@@ -1,5 +1,6 @@
 /** The hooks: where each runs, how handlers add up, and what becomes of what they get wrong. */
 import { describe, expect, it } from "vitest";
+import { recognise, StoreModel } from "../checkers/index.ts";
 import type {
   AgentMessage,
   DeferredHandle,
@@ -409,6 +410,14 @@ describe("before_run_end", () => {
       value: { kind: "completed", finalMessage: { content: [{ text: "two" }] } },
     });
     expect(seen).toEqual([2, 4]);
+    const model = StoreModel.fresh();
+    const rows = world.log.flatMap((line) => {
+      if (line.kind !== "commit") return [];
+      const found = recognise(line.writes, model);
+      model.apply(line.writes, line.result);
+      return [found.ok ? found.name : found.message];
+    });
+    expect(rows).toContain("checkpoint.run-end-follow-up");
     expect(world.requests[1]?.messages.at(-1)).toMatchObject({ content: [{ text: "and?" }] });
   });
 

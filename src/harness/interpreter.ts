@@ -82,8 +82,15 @@ export async function drive(
     const action = nextAction(current.state, await view.plannerInputs(current, live));
     if (action.kind === "suspend") return suspensionOf(action, current, live);
     const isNormalEnd = action.kind === "finish" && action.outcome.kind === "completed" && isRun(current);
-    if (isNormalEnd && (await fx.beforeRunEnd(current))) {
-      // A follow-up is queued; the run goes on with it.
+    const followUp = isNormalEnd ? await fx.beforeRunEnd(current) : undefined;
+    if (followUp !== undefined) {
+      const event = { kind: "run_end_followed_up", entryId: view.mintId(), message: followUp } as const;
+      const next = await fx.commitTransition(current, event);
+      // Otherwise something came first, an abort perhaps: the run goes on with that.
+      if (next) {
+        current = next;
+        continue;
+      }
     } else if (action.kind === "finish") {
       const result = await fx.commitTerminal(current, action.outcome);
       if (result) return { kind: "finished", result };

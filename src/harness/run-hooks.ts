@@ -3,9 +3,8 @@
  *
  * `before_run` runs before acceptance, off the mutation line, with the id that the operation will have; if the lane is
  * taken meanwhile, its output is dropped and no operation exists. `before_run_end` may ask for the run to go on; what it
- * says is queued like a follow-up, so an abort that came first drops it.
+ * says is placed only if the run still stands where it was asked, so an abort that came first drops it.
  */
-import { ok } from "../foundation/index.ts";
 import type { AgentMessage, JsonObject, JsonValue, Operation } from "../model/index.ts";
 import type { CurrentOperation } from "../operation/index.ts";
 import { detachJson } from "../session/index.ts";
@@ -14,7 +13,6 @@ import type { Environment } from "./environment.ts";
 import { contextAt } from "./generation.ts";
 import { type HookSite, InvalidHookOutput, runHooks } from "./hook-pipeline.ts";
 import type { BeforeResumePrepared } from "./hooks.ts";
-import { queueInput } from "./queues.ts";
 
 /** What the handlers of `before_run` came to. */
 export interface BeforeRunOutput {
@@ -74,41 +72,31 @@ export async function beforeResume(
   });
 }
 
-/** Asks before a run ends normally. True: it goes on, with a follow-up that is queued now. */
+/** Asks before a run ends normally; answers the message with which it is to go on. */
 export async function beforeRunEnd(
   environment: Environment,
   live: DriveState,
   site: HookSite,
   current: CurrentOperation,
-  onLine: <T>(job: () => Promise<T>) => Promise<T>,
-): Promise<boolean> {
-  if (!environment.hooks.has("before_run_end")) return false;
+): Promise<AgentMessage | undefined> {
+  if (!environment.hooks.has("before_run_end")) return undefined;
   const messages = [...(await contextAt(environment, live, current.leafId))];
   const followUp = await runHooks(environment, site, "before_run_end", "", {
     event: () => ({ messages }),
     apply: (state, answer) => {
       if (answer.followUp === undefined) return state;
-      if (typeof answer.followUp !== "string")
-        throw new InvalidHookOutput("before_run_end", "followUp is no text");
-      return answer.followUp;
+      const said: unknown = detachJson(answer.followUp);
+      if (typeof said !== "string") throw new InvalidHookOutput("before_run_end", "followUp is no text");
+      return said;
     },
   });
-  if (followUp === "") return false;
+  if (followUp === "") return undefined;
   const timestamp = environment.clock.now();
-  const message = admittedMessage(environment, {
+  return admittedMessage(environment, {
     role: "user",
     content: [{ type: "text", text: followUp }],
     timestamp,
   });
-  const queued = await onLine(async () => {
-    environment.lifecycle.admit();
-    const { currentOperationId } =
-      (await environment.session.getRegister("lane.state", site.lane))?.value ?? {};
-    // Ended from outside while the hook ran: another run of the lane must not get what was meant for this one.
-    if (currentOperationId !== site.runId) return ok(undefined);
-    return queueInput(environment, site.lane, "followUp", message);
-  });
-  return queued.ok;
 }
 
 function overrideOf({ systemPromptOverride }: BeforeRunOutput): { systemPromptOverride?: string } {

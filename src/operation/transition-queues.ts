@@ -17,6 +17,7 @@
  * belong to a process, and what is durable must not depend on which one applied a write.
  */
 import type {
+  AgentMessage,
   CheckpointPhase,
   Inbox,
   LaneState,
@@ -51,6 +52,28 @@ export interface InboxConsumed {
   readonly queue: QueueName;
   /** What `dueItems` names, with the contents of their registers. */
   readonly items: readonly CapturedItem[];
+}
+
+/** A hook lets a run that is about to end go on: its message is placed at once, and is in no queue before. */
+export interface RunEndFollowedUp {
+  readonly kind: "run_end_followed_up";
+  readonly entryId: string;
+  readonly message: AgentMessage;
+}
+
+/** checkpoint `may_finish` → `need_assistant`: entry, `lane.leaf`, the state. */
+export function followUpAtEnd(
+  current: CurrentOperation<RunState>,
+  { entryId, message }: RunEndFollowedUp,
+): Transition {
+  const { operation, state, leafId } = current;
+  const next: RunState = { ...state, phase: answerTo(entryId) };
+  const writes: Write[] = [
+    { kind: "entry", entry: { type: "message", id: entryId, parentId: leafId, message } },
+    leafWrite(operation.lane, entryId),
+    stateWrite(operation.operationId, next),
+  ];
+  return { writes, state: next, leafId: entryId };
 }
 
 /** Whether a run takes items for this queue now. */

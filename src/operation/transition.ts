@@ -22,10 +22,12 @@ import {
 import {
   admitsItem,
   consumeInbox,
+  followUpAtEnd,
   type InboxConsumed,
   type ItemQueued,
   type ItemWithdrawn,
   queueItem,
+  type RunEndFollowedUp,
   withdrawItem,
 } from "./transition-queues.ts";
 import { type StructuralEvent, structuralTransition } from "./transition-structural.ts";
@@ -52,6 +54,7 @@ export type OperationEvent =
   | ItemQueued
   | ItemWithdrawn
   | InboxConsumed
+  | RunEndFollowedUp
   | CancelRequested
   | StructuralEvent
   | Finished;
@@ -107,6 +110,15 @@ export function transition(current: CurrentOperation, event: OperationEvent): Tr
     }
     case "item_withdrawn":
       return withdrawItem(runOf(current, event), event);
+    case "run_end_followed_up": {
+      const run = runOf(current, event);
+      const { phase, control, inbox } = run.state;
+      const mayFinish = phase.kind === "checkpoint" && phase.continuation.kind === "may_finish";
+      const isQueued = inbox.steer.length + inbox.followUp.length + inbox.writes.length > 0;
+      if (!mayFinish || isQueued || control.status !== "running")
+        throw new IllegalTransition(event.kind, run.state);
+      return followUpAtEnd(run, event);
+    }
     case "inbox_consumed":
       return consumeInbox(runOf(current, event), event);
     case "threshold_checked":
