@@ -41,7 +41,7 @@ export function tornTail(
   withCommonOptions(program.command("torn-tail"))
     .argument(
       "[format...]",
-      "formats, by the subjects that write them: jsonl, txlog …; all of them if none is named",
+      "formats, by the subjects that write them: jsonl, sqlite, txlog …; all of them if none is named",
     )
     .description(
       "tear, double, zero and garble the last commit at every byte, and flip committed bits; read, reopen, resume",

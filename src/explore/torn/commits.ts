@@ -23,6 +23,8 @@ export interface CommitSeen {
   readonly complete: View;
   /** The files after it. */
   readonly files: readonly DiskFile[];
+  /** What was durable before earlier commits, as exact texts. */
+  readonly earlier: ReadonlySet<string>;
 }
 
 /** A commit as a survey saw it. */
@@ -44,15 +46,19 @@ export async function visitCommits(
   visit: (commit: CommitSeen) => Promise<void>,
 ): Promise<void> {
   const start = await firstStanding(context, new World(context.scenario, new VirtualClock()));
+  const earlier = new Set<string>();
   let side: Pick<CommitSeen, "before" | "previous"> | undefined;
   await walk(context, start, {
     seen: () => undefined,
-    wants: ({ boundary, position }) =>
-      boundary.kind === "commit" && position !== "inside" && wants(boundaryName(boundary)),
+    wants: ({ boundary, position }) => {
+      if (boundary.kind !== "commit" || position === "inside") return false;
+      return position === "before" || wants(boundaryName(boundary));
+    },
     enough: () => false,
     visit: async (death: Death) => {
       const { cut, left } = death;
       if (cut.position === "before") {
+        if (side !== undefined) earlier.add(side.previous.exact);
         left.disk.size();
         side = {
           before: forkStanding(left, context.folder, left.disk),
@@ -64,12 +70,12 @@ export async function visitCommits(
       if (side === undefined || files === undefined) return;
       await visit({
         ...side,
+        earlier,
         boundary: cut.boundary,
         after: left,
         complete: await readable(context, left),
         files,
       });
-      side = undefined;
     },
   });
   start.disk.dispose();

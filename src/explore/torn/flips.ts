@@ -11,8 +11,13 @@ import { type Damage, type DamageBudget, type DamageName, damageName, replaced }
 
 const FLIP = "flip";
 
-/** What a format without checksums lets pass. */
-const UNNOTICED = "changed bytes that leave valid commits pass unnoticed: the format has no checksum of them";
+/** What the formats let pass. */
+const UNNOTICED: Readonly<Record<DiskFile["format"]["kind"], string>> = {
+  lines: "changed bytes that leave valid commits pass unnoticed: the format has no checksum of them",
+  pages: "changed bytes that leave a valid database pass unnoticed: SQLite keeps no checksum of its pages",
+  frames:
+    "a frame whose checksum does not fit ends the log, as a torn transaction does: the commits from there on are gone without a word",
+};
 
 /** Flips within a budget: in every byte, of a bit that the seed chooses; or in as many as the budget says. */
 export function flipsOf(files: readonly DiskFile[], file: DiskFile, { flips, seed }: DamageBudget): Damage[] {
@@ -42,7 +47,7 @@ function flipped(files: readonly DiskFile[], file: DiskFile, name: DamageName): 
     name: damageName(name),
     kind: name.kind,
     allows: ["refused", "complete"],
-    ...(file.noticesChanges ? {} : { unpromised: UNNOTICED }),
+    ...(file.noticesChanges ? {} : { unpromised: UNNOTICED[file.format.kind] }),
     contents: () => {
       const bytes = Buffer.from(file.bytes);
       bytes[at] = (bytes[at] ?? 0) ^ (1 << bit);

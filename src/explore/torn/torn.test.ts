@@ -46,6 +46,17 @@ describe("torn bytes", () => {
     },
   );
 
+  it("leave one or the other in a database and its log, or are refused, or promised by nobody: sqlite", async () => {
+    const result = await look([subjectById("sqlite") as Subject], { ...SOME, places: 6, flips: 60 });
+    expect(result.failures).toEqual([]);
+    expect(overallVerdict(result)).toBe("survived");
+    const signatures = (result.limits ?? []).map(({ signature }) => signature);
+    // Without its log a database is an earlier session, and a log ends where a sum does not fit.
+    expect(signatures).toContain("log-missing: the last commits are gone");
+    expect(signatures).toContain("flip-log: the last commits are gone");
+    expect(signatures.filter((one) => /^log-(cut|zeros|doubled|garbage|foreign)/.test(one))).toEqual([]);
+  });
+
   it("tear text in the middle of every character, and recover from each", async () => {
     const scenario = scenarioByName("every-character") as Scenario;
     const result = await look([jsonl], { ...SOME, places: 24, recoverEach: true }, scenario);

@@ -5,7 +5,7 @@
  * What must hold of each damage.
  * 1. It is read as the session before the last commit or as the one after it, whichever the format says, or it is
  *    refused with a named reason. Never as anything else.
- * 2. Opening it for writing agrees with reading it. What is refused keeps its bytes.
+ * 2. Opening it for writing agrees with reading it. A file of lines that is refused keeps its bytes.
  * 3. Where it opens, recovery reaches what it would have reached from there after a plain death.
  *
  * A damage that leaves the bytes as they were is no damage: inconclusive. One that passes unnoticed where the format
@@ -25,6 +25,7 @@ import { type Finding, judge, refusal, together } from "../judgement.ts";
 import { unlessUnreadable } from "../readable.ts";
 import type { Judgement } from "../result.ts";
 import {
+  dead,
   firstStanding,
   forkStanding,
   type RunContext,
@@ -34,6 +35,7 @@ import {
 } from "../standing.ts";
 import { type CommitSeen, chooseCommits, surveyCommits, visitCommits } from "./commits.ts";
 import type { Damage, DamageBudget, Reading } from "./damage.ts";
+import { foreignLog } from "./database.ts";
 import { damageNamed, damagesOf, flipsOfAll } from "./space.ts";
 
 /** How much to damage. */
@@ -56,9 +58,11 @@ export async function exploreTorn(context: RunContext, plan: TornPlan, sink: Fau
   const chosen = chooseCommits(places ?? [], plan.commitsMax);
   const visited = new Set(last === undefined ? chosen : [...chosen, last]);
   const budget = { ...plan, seed: context.seed };
-  await damageCommits(context, visited, plan.recoverEach, sink, (name, files) => [
+  await damageCommits(context, visited, plan.recoverEach, sink, (name, files, foreign) => [
     ...(chosen.has(name) ? damagesOf(files, budget) : []),
-    ...(name === last ? flipsOfAll(files, budget) : []),
+    ...(foreign !== undefined && chosen.has(name) ? [foreign] : []),
+    ...(name === CLOSED ? damagesOf(files, budget) : []),
+    ...(name === last || name === CLOSED ? flipsOfAll(files, budget) : []),
   ]);
 }
 
@@ -68,45 +72,84 @@ export async function tornAgain(
   { commit, damage }: { readonly commit: string; readonly damage: string },
   sink: FaultSink,
 ): Promise<void> {
-  await damageCommits(context, new Set([commit]), true, sink, (_name, files) => {
-    const found = damageNamed(files, damage);
+  await damageCommits(context, new Set([commit]), true, sink, (_name, files, foreign) => {
+    const found = foreign?.name === damage ? foreign : damageNamed(files, damage);
     return found === undefined ? [] : [found];
   });
 }
+
+/** The damages to do at a commit; `foreign` is that of another session's log, where there are logs. */
+type DamagesAt = (name: string, files: readonly DiskFile[], foreign?: Damage) => readonly Damage[];
 
 async function damageCommits(
   context: RunContext,
   chosen: ReadonlySet<string>,
   recoverEach: boolean,
   sink: FaultSink,
-  damagesAt: (name: string, files: readonly DiskFile[]) => readonly Damage[],
+  damagesAt: DamagesAt,
 ): Promise<void> {
   const start = await firstStanding(context, new World(context.scenario, new VirtualClock()));
-  const hasFiles = start.disk.files !== undefined;
-  const end = hasFiles ? await runToEnd(context, start) : undefined;
-  start.disk.dispose();
-  if (!hasFiles) return;
-  if (chosen.size === 0 || end?.kind !== "settled") {
+  if (start.disk.files === undefined) {
+    start.disk.dispose();
+    return;
+  }
+  const end = await runToEnd(context, start);
+  if (chosen.size === 0 || end.kind !== "settled") {
+    start.disk.dispose();
     tellNothing(context, "torn bytes", sink);
     return;
   }
+  const damage = async (commit: CommitSeen, foreign: Damage | undefined) => {
+    const name = boundaryName(commit.boundary);
+    const trials = new Trials(context, commit, end.view, recoverEach);
+    for (const one of damagesAt(name, commit.files, foreign)) {
+      const fault = `${name}:${one.name}`;
+      sink.saw(fault);
+      const { judgement, isRecovered, events } = await trials.try(one, fault);
+      sink.judged(judgement, fault, isRecovered);
+      sink.observed?.(events);
+    }
+  };
+  let others: readonly DiskFile[] | undefined;
   await unlessUnreadable(() =>
     visitCommits(
       context,
       (name) => chosen.has(name),
       async (commit) => {
-        const name = boundaryName(commit.boundary);
-        const trials = new Trials(context, commit, end.view, recoverEach);
-        for (const damage of damagesAt(name, commit.files)) {
-          const fault = `${name}:${damage.name}`;
-          sink.saw(fault);
-          const { judgement, isRecovered, events } = await trials.try(damage, fault);
-          sink.judged(judgement, fault, isRecovered);
-          sink.observed?.(events);
-        }
+        const { files } = commit;
+        if (files.some(({ format }) => format.kind === "frames")) others ??= await filesOfAnother(context);
+        await damage(commit, foreignLog(files, others ?? []));
       },
     ),
   );
+  const closed = closedBy(start, end.view);
+  // Closing changes the files of a database alone, which has its log in it then.
+  if (closed.files.some(({ format }) => format.kind === "pages")) await damage(closed, undefined);
+  start.disk.dispose();
+}
+
+/** What a run left that came to its end and was closed, as a last commit of which nothing is behind the others. */
+function closedBy(ended: Standing, view: View): CommitSeen {
+  const boundary = { kind: "commit", label: "closed", occurrence: 1 } as const;
+  const left = dead(ended, { boundary, position: "after" });
+  const files = ended.disk.files?.() ?? [];
+  return { boundary, before: left, previous: view, after: left, complete: view, files, earlier: new Set() };
+}
+
+/** The name of the end of a run, in the place of that of a commit. */
+const CLOSED = "closed#1";
+
+/** What the same scenario leaves under another seed: another session. */
+async function filesOfAnother(context: RunContext): Promise<readonly DiskFile[]> {
+  let left: readonly DiskFile[] = [];
+  await visitCommits(
+    { ...context, seed: context.seed + 1 },
+    () => true,
+    async ({ files }) => {
+      left = files;
+    },
+  );
+  return left;
 }
 
 interface Tried {
@@ -119,7 +162,7 @@ interface Tried {
 type Found =
   | { readonly reading: Exclude<Reading, "refused">; readonly view: View }
   | { readonly reading: "refused"; readonly error: unknown }
-  | { readonly reading: "other"; readonly view: View };
+  | { readonly reading: "earlier" | "other"; readonly view: View };
 
 /** The damages of one commit. */
 class Trials {
@@ -163,14 +206,22 @@ class Trials {
     const found = await this.#read(disk);
     const finding = findingOf(damage, found, this.#commit);
     const first: Judgement = { id, ...finding };
-    if (finding.violations.length > 0 || finding.limit !== undefined || found.reading === "other") {
+    if (finding.violations.length > 0 || finding.limit !== undefined) {
       return { judgement: first, isRecovered: false, events: [] };
     }
-    if (found.reading === "refused") return this.#refused(first, fault, disk);
-    if (!this.#isExecuted(`${damage.kind} ${found.reading}`)) {
-      return { judgement: first, isRecovered: false, events: [] };
+    switch (found.reading) {
+      case "refused":
+        return this.#refused(first, fault, disk);
+      case "previous":
+      case "complete":
+        if (this.#isExecuted(`${damage.kind} ${found.reading}`)) {
+          return this.#recovered(first, fault, disk, found);
+        }
+        return { judgement: first, isRecovered: false, events: [] };
+      case "earlier":
+      case "other":
+        throw new Error(`${damage.name} allows no such reading`);
     }
-    return this.#recovered(first, fault, disk, found);
   }
 
   async #read(disk: Disk): Promise<Found> {
@@ -182,7 +233,8 @@ class Trials {
       return { reading: "refused", error };
     }
     if (view.exact === complete.exact) return { reading: "complete", view };
-    return { reading: view.exact === previous.exact ? "previous" : "other", view };
+    if (view.exact === previous.exact) return { reading: "previous", view };
+    return { reading: this.#commit.earlier.has(view.exact) ? "earlier" : "other", view };
   }
 
   /** Opening must refuse it as reading did, and leave its bytes alone. */
@@ -192,13 +244,16 @@ class Trials {
     const end = await runToEnd(this.#context, standing);
     const after = new Map((disk.files?.() ?? []).map((file) => [file.name, file.bytes]));
     const events = [...standing.events, ...end.events];
+    // A database is opened, and written to, before it is known where it is damaged; what is met of it later is refused
+    // then, and what is not met is still there for whoever reads it all.
+    const isRead = before.every(({ format }) => format.kind === "lines");
     const violations: Violation[] = [];
-    if (end.kind !== "refused") {
+    if (end.kind !== "refused" && (isRead || end.kind !== "unreadable")) {
       violations.push(
         broken("opened", `it is refused where it is read, and opening it ended as ${end.kind}`),
       );
     } else if (!isNamed(end.error)) violations.push(unnamed(end.error));
-    if (!isUnchanged(before, after)) {
+    if (isRead && !isUnchanged(before, after)) {
       violations.push(broken("refused and changed", "opening refused it, and its bytes are others now"));
     }
     return { judgement: together(first, { violations }), isRecovered: false, events };
@@ -237,14 +292,11 @@ class Trials {
 function findingOf(damage: Damage, found: Found, commit: CommitSeen): Finding {
   const { allows, unpromised } = damage;
   if (found.reading === "refused" && !isNamed(found.error)) return { violations: [unnamed(found.error)] };
-  if (found.reading !== "other" && allows.includes(found.reading)) return { violations: [] };
+  if (allows.some((reading) => reading === found.reading)) return { violations: [] };
   const what = described(found, commit);
   if (unpromised !== undefined) {
-    const signature = found.reading === "previous" ? "taken for torn" : "unnoticed";
-    return {
-      violations: [],
-      limit: { signature: `${damage.kind}: ${signature}`, message: `${unpromised}; ${what}` },
-    };
+    const signature = `${damage.kind}: ${UNPROMISED[found.reading]}`;
+    return { violations: [], limit: { signature, message: `${unpromised}; ${what}` } };
   }
   const right = allows.map((reading) => WORDS[reading]).join(" or ");
   return { violations: [broken(`${damage.kind}: ${found.reading}`, `what is right is ${right}; ${what}`)] };
@@ -256,6 +308,15 @@ const WORDS: Readonly<Record<Reading, string>> = {
   refused: "a refusal",
 };
 
+/** What is said where nobody promises anything, by what was found. */
+const UNPROMISED: Readonly<Record<Found["reading"], string>> = {
+  previous: "the last commit is gone",
+  earlier: "the last commits are gone",
+  other: "unnoticed",
+  complete: "complete",
+  refused: "refused",
+};
+
 function described(found: Found, { complete }: CommitSeen): string {
   switch (found.reading) {
     case "refused":
@@ -263,6 +324,8 @@ function described(found: Found, { complete }: CommitSeen): string {
     case "previous":
     case "complete":
       return `it is read as ${WORDS[found.reading]}`;
+    case "earlier":
+      return "it is read as the session before an earlier commit";
     case "other": {
       const difference = compareViews(complete.exact, found.view.exact);
       const where = difference === undefined ? "" : `, ${describeDifference(difference)}`;

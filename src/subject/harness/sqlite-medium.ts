@@ -8,16 +8,19 @@
  * the database as its live connection sees it. One fork in `FILE_FORK_SHARE` is a copy of the real files, WAL
  * included, so that what a dead process leaves beside the database is looked at too.
  */
-import { copyFileSync, existsSync, readFileSync, rmSync, truncateSync } from "node:fs";
+import { copyFileSync, existsSync, readFileSync, rmSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { ForeignSession } from "../../session/index.ts";
 import {
   dumpSqlite,
   type SessionDump,
+  type SessionMetadata,
   type SqliteSource,
   SqliteStorage,
   type Storage,
 } from "../../storage/index.ts";
-import type { Disk, TornDisk } from "../contract.ts";
+import type { Disk, DiskFile, TornDisk } from "../contract.ts";
+import { DATABASE_FAULTS, faultyDatabase } from "./faulty-database.ts";
 import type { Medium, OpenStore, StoreLife } from "./medium.ts";
 import { beginningOf, endOfLog, type LogEnd, tearsOfLog } from "./write-ahead-log.ts";
 
@@ -28,6 +31,10 @@ const SESSION_FILE = "session.sqlite";
 
 /** All lives have one name, as those of one deployed service have: only the fence tells a stale one from its successor. */
 const OWNER_ID = "writer";
+
+/** The names of the files of a disk. */
+const DATABASE = "database";
+const LOG = "log";
 
 /** What the disk stands on: files, or bytes. An image remembers what its last life left. */
 type Ground =
@@ -41,6 +48,8 @@ export class SqliteSubjectDisk implements Disk {
   live: SqliteStorage | undefined;
   /** What the last life on an image left when it was closed. */
   left: SessionDump | undefined;
+  /** The session that must be on it, as whoever opens one by its id knows; undefined: nobody asks. */
+  sessionId: string | undefined;
   readonly #isTorn: boolean;
   #forkCount = 0;
   /** The end of the log when it was last asked for. */
@@ -97,6 +106,41 @@ export class SqliteSubjectDisk implements Disk {
     return ["file", readFileSync(ground.path, "latin1"), existsSync(wal) && readFileSync(wal, "latin1")];
   }
 
+  files(): readonly DiskFile[] {
+    const { ground } = this;
+    if (ground.kind === "file" && !existsSync(ground.path)) return [];
+    const bytes = ground.kind === "file" ? readFileSync(ground.path) : ground.bytes;
+    const format = { kind: "pages", pageBytes: pageBytesOf(bytes) } as const;
+    // SQLite sums up the frames of its log and no page of its database; and what a sum in the log does not fit ends the
+    // log, as a torn transaction does.
+    const database = { name: DATABASE, format, bytes, lastCommitFrom: bytes.length, noticesChanges: false };
+    const end = ground.kind === "file" ? endOfLog(ground.path) : undefined;
+    if (ground.kind === "image" || end === undefined) return [database];
+    const log = {
+      name: LOG,
+      format: { kind: "frames", frameBytes: end.frameBytes } as const,
+      // What stands behind the newest frame is of no meaning.
+      bytes: readFileSync(`${ground.path}-wal`).subarray(0, end.offset),
+      lastCommitFrom: beginningOf(this.#logEnd, end),
+      noticesChanges: false,
+    };
+    return [database, log];
+  }
+
+  withFiles(contents: ReadonlyMap<string, Uint8Array>, folder: string): SqliteSubjectDisk {
+    const path = nextPath(folder);
+    for (const [name, suffix] of [
+      [DATABASE, ""],
+      [LOG, "-wal"],
+    ] as const) {
+      const bytes = contents.get(name);
+      if (bytes !== undefined) writeFileSync(`${path}${suffix}`, bytes);
+    }
+    const disk = new SqliteSubjectDisk({ kind: "file", path });
+    disk.sessionId = this.sessionId;
+    return disk;
+  }
+
   dispose(): void {
     if (this.ground.kind === "image") return;
     for (const suffix of ["", "-wal", "-shm"]) rmSync(`${this.ground.path}${suffix}`, { force: true });
@@ -107,7 +151,7 @@ export const sqliteMedium: Medium<SqliteSubjectDisk> = {
   id: "sqlite",
   title: "the harness on a SQLite file with a fenced writer lease",
   grade: "multi-writer",
-  faults: [],
+  faults: DATABASE_FAULTS,
   provision: async (metadata, folder) => {
     const first = join(folder, SESSION_FILE);
     const path = existsSync(first) ? nextPath(folder) : first;
@@ -117,15 +161,28 @@ export const sqliteMedium: Medium<SqliteSubjectDisk> = {
       ownerId: "provision",
     });
     await storage.close();
-    return new SqliteSubjectDisk({ kind: "file", path }, true);
+    const disk = new SqliteSubjectDisk({ kind: "file", path }, true);
+    disk.sessionId = metadata.id;
+    return disk;
   },
   attach: (folder) => new SqliteSubjectDisk({ kind: "file", path: join(folder, SESSION_FILE) }, true),
   open: openSqlite,
-  dump: (disk) => disk.left ?? dumpSqlite(sourceOf(disk)),
+  dump: (disk) => {
+    const dump = disk.left ?? dumpSqlite(sourceOf(disk));
+    assertHolds(disk, dump.metadata);
+    return dump;
+  },
 };
 
-async function openSqlite(disk: SqliteSubjectDisk, { clock }: StoreLife): Promise<OpenStore> {
-  const storage = await SqliteStorage.open(sourceOf(disk), { clock, ownerId: OWNER_ID });
+async function openSqlite(disk: SqliteSubjectDisk, { clock, fault }: StoreLife): Promise<OpenStore> {
+  const connect = fault === undefined ? {} : { connect: faultyDatabase(fault) };
+  const storage = await SqliteStorage.open(sourceOf(disk), { clock, ownerId: OWNER_ID, ...connect });
+  try {
+    assertHolds(disk, storage.metadata);
+  } catch (error) {
+    storage.abandon();
+    throw error;
+  }
   disk.live = storage;
   return {
     storage: disk.ground.kind === "image" ? leavingAnImage(storage, disk) : storage,
@@ -135,6 +192,12 @@ async function openSqlite(disk: SqliteSubjectDisk, { clock }: StoreLife): Promis
     },
     stopNextWriteAfter: (bytesWritten, reached) => stopNextCommit(storage, disk, bytesWritten, reached),
   };
+}
+
+/** SQLite takes the log of another session for its own; a repository then refuses what it has opened, and so does this. */
+function assertHolds({ sessionId, ground }: SqliteSubjectDisk, { id }: SessionMetadata): void {
+  if (sessionId === undefined || sessionId === id || ground.kind === "image") return;
+  throw new ForeignSession("other_id", ground.path, `it holds session ${id}, not ${sessionId}`);
 }
 
 /**
@@ -168,6 +231,12 @@ function leavingAnImage(storage: SqliteStorage, disk: SqliteSubjectDisk): Storag
     return close();
   };
   return storage;
+}
+
+/** The page size as the header of a database says it; 1 stands for 64 KB. */
+function pageBytesOf(bytes: Uint8Array): number {
+  const said = ((bytes[16] ?? 0) << 8) | (bytes[17] ?? 0);
+  return said === 1 ? 65_536 : said;
 }
 
 /** A copy of a database and its log. */
