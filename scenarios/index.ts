@@ -36,6 +36,7 @@ import nextRun from "./next-run.ts";
 import nextRunWithdrawn from "./next-run-withdrawn.ts";
 import noteBesideAFailure from "./note-beside-a-failure.ts";
 import noteWhileAnswering from "./note-while-answering.ts";
+import notesBeside from "./notes-beside.ts";
 import oneTurn from "./one-turn.ts";
 import overflowByHook from "./overflow-by-hook.ts";
 import overflowDeclined from "./overflow-declined.ts";
@@ -73,6 +74,7 @@ export const SCENARIOS: readonly Scenario[] = [
   toolError,
   terminatingTool,
   redeployedTools,
+  notesBeside,
   largeResult,
   everyCharacter,
   deferredReady,

@@ -41,10 +41,12 @@ export {
 export {
   callsAt,
   declaredReplay,
+  isNoting,
   isStructural,
   type MeanwhileCall,
   MODEL_LIMITS,
   type Moment,
+  type NotingCall,
   type QueueCall,
   type Scenario,
   type ScenarioSettings,

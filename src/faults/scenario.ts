@@ -66,7 +66,28 @@ export type ScriptedDecision =
  * What a caller does to the runtime from outside. Never gated. A message is known by its text, also after a restart, so
  * no two messages of a scenario share one.
  */
-export type Stimulus = { readonly call: "prompt"; readonly text: string } | QueueCall | StructuralCall;
+export type Stimulus =
+  | { readonly call: "prompt"; readonly text: string }
+  | QueueCall
+  | StructuralCall
+  | NotingCall;
+
+/**
+ * Calls that note something beside the conversation. Each is done once what it notes is durable, so no two of a scenario
+ * note the same, and a lane is made after what else is noted: registers stand in the order of their last write.
+ */
+export type NotingCall =
+  | { readonly call: "setThinkingLevel"; readonly level: "low" | "high" }
+  | { readonly call: "setName"; readonly name: string }
+  /** A lane at the root. */
+  | { readonly call: "createLane"; readonly lane: string }
+  /** Books a cost that no request of the world has caused. */
+  | { readonly call: "recordUsage"; readonly usage: ScriptedUsage };
+
+/** Whether a call notes something beside the conversation. */
+export function isNoting(call: { readonly call: string }): call is NotingCall {
+  return ["setThinkingLevel", "setName", "createLane", "recordUsage"].includes(call.call);
+}
 
 /**
  * Calls that work on the tree of an idle lane. Of two in a row that are accepted, only the second may navigate, and to

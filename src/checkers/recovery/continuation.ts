@@ -14,6 +14,7 @@
 import {
   callsAt,
   declaredReplay,
+  isNoting,
   isStructural,
   type MeanwhileCall,
   type Moment,
@@ -178,6 +179,7 @@ class Continuation {
 
   #isDone(call: Exclude<Stimulus, StructuralCall> | MeanwhileCall): boolean {
     if (call.call === "cancelQueued" || call.call === "abort") return false;
+    if (isNoting(call)) return this.#session.isNoted(call);
     return this.#session.holds(call.text) || this.#queues.holds(call.text);
   }
 
@@ -197,6 +199,12 @@ class Continuation {
       case "appendMessage":
       case "appendCustom":
         this.#session.placeItem(this.#session.item(contentOf(stimulus, this.#session.nowMs)));
+        return;
+      case "setThinkingLevel":
+      case "setName":
+      case "createLane":
+      case "recordUsage":
+        this.#session.note(stimulus);
         return;
       case "steer":
       case "followUp":

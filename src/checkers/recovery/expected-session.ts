@@ -2,9 +2,10 @@
  * The expected session: the view at a cut, to which the continuation appends what must follow, with the ledger rows and
  * lane registers that belong to it.
  */
+import type { NotingCall } from "../../faults/index.ts";
 import { addUsage, type Usage, zeroUsage } from "../../model/index.ts";
 import type { ExpectedQueues } from "./expected-queues.ts";
-import { ANY_OPTIONAL, ANY_TEXT, type LibraryReply, type LibraryResult } from "./library.ts";
+import { ANY_OPTIONAL, ANY_TEXT, type LibraryReply, type LibraryResult, usageOf } from "./library.ts";
 import {
   type ParsedContent,
   type ParsedEntry,
@@ -33,6 +34,8 @@ export class ExpectedSession {
   #lastResult: unknown;
   #leafId: string | null;
   readonly #labels: ParsedRegister[] = [];
+  #thinkingLevel: string | undefined;
+  readonly #noted: ParsedRegister[] = [];
   #idCount = 0;
   /** The offset at which the next entry is placed, ms. */
   nowMs: number;
@@ -168,6 +171,66 @@ export class ExpectedSession {
     };
   }
 
+  /** Whether what a call notes is there. */
+  isNoted(call: NotingCall): boolean {
+    switch (call.call) {
+      case "setThinkingLevel":
+        return this.#config()?.thinkingLevel === call.level;
+      case "setName":
+        return this.#others().some(
+          ({ namespace, value }) => namespace === "fact.name" && value === call.name,
+        );
+      case "createLane":
+        return this.#others().some(({ namespace, key }) => namespace === "lane.state" && key === call.lane);
+      case "recordUsage": {
+        const { totalTokens } = usageOf(call.usage);
+        return this.#usage.some(({ adjustment, usage }) => adjustment && usage.totalTokens === totalTokens);
+      }
+    }
+  }
+
+  /** Notes something beside the conversation. A lane begins with the configuration that the harness began with. */
+  note(call: NotingCall): void {
+    switch (call.call) {
+      case "setThinkingLevel":
+        this.#thinkingLevel = call.level;
+        return;
+      case "setName":
+        this.#noted.push({ namespace: "fact.name", key: "", value: call.name });
+        return;
+      case "createLane": {
+        const key = call.lane;
+        const idle = { currentOperationId: null, pendingNextRun: [] };
+        const seed = this.#uninterrupted.registers.find(
+          (one) => one.namespace === "lane.config" && one.key === key,
+        );
+        this.#noted.push(
+          { namespace: "lane.config", key, value: seed?.value },
+          { namespace: "lane.leaf", key, value: null },
+          { namespace: "lane.state", key, value: idle },
+        );
+        return;
+      }
+      case "recordUsage":
+        this.#usage.push({ adjustment: true, id: this.#newId(), usage: usageOf(call.usage) });
+        return;
+    }
+  }
+
+  #config(): { readonly thinkingLevel?: string } | undefined {
+    const stored = (registerOf(this.#atCut, "lane.config") ??
+      registerOf(this.#uninterrupted, "lane.config")) as { readonly thinkingLevel?: string } | undefined;
+    return this.#thinkingLevel === undefined ? stored : { ...stored, thinkingLevel: this.#thinkingLevel };
+  }
+
+  /** Registers beside those of the main lane and its operation: facts, and other lanes. */
+  #others(): readonly ParsedRegister[] {
+    const atCut = this.#atCut.registers.filter(({ namespace, key }) => {
+      return namespace.startsWith("fact.") || (namespace.startsWith("lane.") && key !== MAIN);
+    });
+    return [...atCut, ...this.#labels, ...this.#noted];
+  }
+
   /** The stored error of a failure that the uninterrupted run had too; else its form. */
   failure(errorMessage: string | undefined): unknown {
     const result = registerOf(this.#uninterrupted, "lane.lastResult") as
@@ -179,7 +242,7 @@ export class ExpectedSession {
 
   #registers(queues: ExpectedQueues): readonly ParsedRegister[] {
     const finished: Record<string, unknown> = {
-      "lane.config": registerOf(this.#atCut, "lane.config") ?? registerOf(this.#uninterrupted, "lane.config"),
+      "lane.config": this.#config(),
       "lane.lastResult": this.#lastResult,
       "lane.leaf": this.#leafId,
       "lane.state": { currentOperationId: null, pendingNextRun: queues.nextRun.map(({ id }) => id) },
@@ -187,13 +250,13 @@ export class ExpectedSession {
     const lane = Object.entries(finished).flatMap(([namespace, value]) =>
       value === undefined ? [] : [{ key: MAIN, namespace, value }],
     );
-    const facts = this.#atCut.registers.filter(({ namespace }) => namespace.startsWith("fact."));
     const queued = queues.nextRun.map(({ id, content }) => ({
       key: id,
       namespace: "pending.entry",
       value: content,
     }));
-    return [...facts, ...this.#labels, ...lane, ...queued];
+    // In the order of views: by namespace, and the main lane's before those of a lane that was made later.
+    return [...lane, ...this.#others(), ...queued].sort(byNamespace);
   }
 
   /** An id that no view has: the text is renamed in the end. */
@@ -217,6 +280,11 @@ export class ExpectedSession {
 
 const MAIN = "main";
 const FIRST_NEW_ID = 1_000_000;
+
+function byNamespace(one: ParsedRegister, other: ParsedRegister): number {
+  if (one.namespace === other.namespace) return 0;
+  return one.namespace < other.namespace ? -1 : 1;
+}
 
 function registerOf(view: ParsedView, wanted: string): unknown {
   return view.registers.find(({ namespace, key }) => namespace === wanted && key === MAIN)?.value;

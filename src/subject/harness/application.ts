@@ -3,21 +3,23 @@
  *
  * It is the simplest correct one. After a restart it knows nothing but what is durable: an operation that is suspended
  * is resumed; a message that is in the conversation or in a queue was said and is never said twice; of the calls in
- * order, those before one that is done are done. A deferred job is resumed when its handle says that it should be done, or
+ * order, those before one that is done are done; what it notes beside the conversation is done once it is durable. A deferred job is resumed when its handle says that it should be done, or
  * at once if that is past, as often as it takes. A call that belongs to a moment of the world is made when the moment
  * comes, and again when the moment comes again, unless its effect is durable.
  */
 import {
   callsAt,
+  isNoting,
   isStructural,
   type MeanwhileCall,
   type Moment,
+  type NotingCall,
   type QueueCall,
   type Scenario,
   type Stimulus,
   type StructuralCall,
 } from "../../faults/index.ts";
-import type { Clock } from "../../foundation/index.ts";
+import { absurd, type Clock } from "../../foundation/index.ts";
 import type {
   AgentHarness,
   CompactionResult,
@@ -30,7 +32,7 @@ import type { AgentMessage, DeferredHandle, Entry } from "../../model/index.ts";
 import { MAIN_LANE, type Session } from "../../session/index.ts";
 import type { Storage } from "../../storage/index.ts";
 import type { Drive } from "../contract.ts";
-import { jobDataOf } from "./scripted-models.ts";
+import { jobDataOf, usageOf } from "./scripted-models.ts";
 
 /** What the application holds of the session that its harness drives. */
 export interface Attached {
@@ -119,16 +121,59 @@ export class Application {
    */
   async #isDone(call: Stimulus | MeanwhileCall): Promise<boolean> {
     if (isStructural(call) || call.call === "cancelQueued" || call.call === "abort") return false;
+    if (isNoting(call)) return this.#isNoted(call);
     return (await this.#idOf(call.text)) !== undefined;
   }
 
   async #make(call: Stimulus | MeanwhileCall): Promise<void> {
     const { harness } = this.#attachedNow();
+    if (isNoting(call)) return this.#note(call);
     if (isStructural(call)) return this.#run((await this.#work(harness, call)).answer, call.refused);
     if (call.call === "prompt") return this.#run(harness.prompt(call.text));
     if (call.call !== "abort") return this.#say(call);
     const aborted = await harness.abort();
     if (!aborted.ok) throw aborted.error;
+  }
+
+  async #isNoted(call: NotingCall): Promise<boolean> {
+    const store = this.#store;
+    switch (call.call) {
+      case "setThinkingLevel":
+        return (await store.getRegister("lane.config", MAIN_LANE))?.value.thinkingLevel === call.level;
+      case "setName":
+        return (await store.getRegister("fact.name", ""))?.value === call.name;
+      case "createLane":
+        return (await store.getRegister("lane.state", call.lane)) !== undefined;
+      case "recordUsage": {
+        const { totalTokens } = usageOf(call.usage);
+        const rows = await store.scanUsage({});
+        return rows.some(({ adjustment, usage }) => adjustment && usage.totalTokens === totalTokens);
+      }
+      default:
+        return absurd(call, "noting call");
+    }
+  }
+
+  async #note(call: NotingCall): Promise<void> {
+    const { harness, session } = this.#attachedNow();
+    switch (call.call) {
+      case "setThinkingLevel":
+        return harness.setThinkingLevel(call.level);
+      case "setName":
+        return session.setName(call.name);
+      case "createLane": {
+        const made = await harness.createLane(call.lane, null);
+        if (!made.ok) throw made.error;
+        return;
+      }
+      case "recordUsage": {
+        const booked = await harness.recordUsage(usageOf(call.usage));
+        if (!booked.ok) throw booked.error;
+        return;
+      }
+      default:
+        return absurd(call, "noting call");
+    }
   }
 
   /** Begins work on the tree. Boxed, so that whoever waits for the beginning does not wait for the answer. */
