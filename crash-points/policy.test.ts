@@ -116,6 +116,9 @@ const DIFFERS: Readonly<Record<string, readonly string[]>> = {
   ],
   "note-while-answering": [],
   "writes-between-runs": [],
+  // Requests may be tried again, and what is noted is noted once, before the death or after it.
+  "notes-beside": [],
+  "goes-on-at-the-end": [],
   "next-run": [],
   "next-run-withdrawn": [],
   // Until the cancellation is durable the request is sent again, and cancelled again. After it, nobody learns the answer.

@@ -25,6 +25,7 @@ import deferredTools from "./deferred-tools.ts";
 import deferredTruncated from "./deferred-truncated.ts";
 import everyCharacter from "./every-character.ts";
 import followUpAtTheEnd from "./follow-up-at-the-end.ts";
+import goesOnAtTheEnd from "./goes-on-at-the-end.ts";
 import largeResult from "./large-result.ts";
 import navigate from "./navigate.ts";
 import navigateByHook from "./navigate-by-hook.ts";
@@ -86,6 +87,7 @@ export const SCENARIOS: readonly Scenario[] = [
   deferredAfterTools,
   steerWhileToolRuns,
   followUpAtTheEnd,
+  goesOnAtTheEnd,
   steerOneAtATime,
   steerAllAtOnce,
   steerWithdrawn,

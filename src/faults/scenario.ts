@@ -28,6 +28,8 @@ export interface Scenario {
   readonly summaries?: readonly (readonly (readonly ScriptedReply[])[] | null)[];
   /** What the application's decision hook says of the same work; null and absent: nothing. */
   readonly decisions?: readonly (ScriptedDecision | null)[];
+  /** What the application's hook asks for when a run is about to end, once: it goes on with this message. */
+  readonly runEnd?: string;
   /** What the application does, in order. Each starts when the one before it is done. */
   readonly stimuli: readonly Stimulus[];
   /** What it does meanwhile, while something of the world is under way. Those of one moment are made in order. */

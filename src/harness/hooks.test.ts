@@ -421,6 +421,42 @@ describe("before_run_end", () => {
     expect(world.requests[1]?.messages.at(-1)).toMatchObject({ content: [{ text: "and?" }] });
   });
 
+  it("commits what it says with the state that goes on, and never in a register", async () => {
+    const { harness, hooks, storage } = await hooked(new World(text("one"), text("two")), {
+      drive: "manual",
+    });
+    let isAsked = false;
+    hooks.on("before_run_end", () => {
+      if (isAsked) return undefined;
+      isAsked = true;
+      return { followUp: "and?" };
+    });
+    const run = harness.prompt("go");
+    while ((await harness.peekAction()) !== undefined) {
+      expect(await storage.listRegisters("pending.entry")).toEqual([]);
+      await harness.executeAction();
+    }
+    expect(await run).toMatchObject({ ok: true, value: { kind: "completed" } });
+    const said = (await storage.scanEntries({ type: "message" })).map((entry) =>
+      entry.type === "message" ? entry.message.role : "",
+    );
+    expect(said).toEqual(["user", "assistant", "user", "assistant"]);
+  });
+
+  it("is out of date where something was queued while it was asked", async () => {
+    const world = new World(text("one"), text("two"), text("three"));
+    const { harness, hooks } = await hooked(world);
+    const answers = ["late", "and?"];
+    hooks.on("before_run_end", async () => {
+      const followUp = answers.shift();
+      if (followUp === "late") await harness.followUp("first this");
+      return followUp === undefined ? undefined : { followUp };
+    });
+    await harness.prompt("go");
+    const asked = world.requests.map(({ messages }) => messages.at(-1));
+    expect(asked).toMatchObject([{}, { content: [{ text: "first this" }] }, { content: [{ text: "and?" }] }]);
+  });
+
   it("is not asked after a failure, and dropped after an abort", async () => {
     const failed = await hooked(new World(failure("no")));
     failed.hooks.on("before_run_end", () => ({ followUp: "more" }));

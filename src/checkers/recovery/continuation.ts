@@ -321,7 +321,11 @@ class Continuation {
     if (owes === "assistant") {
       return { kind: "generate", attempt: 1, policy: this.#policy(), isCompacted };
     }
-    return this.#places("followUp") ? OWES_ASSISTANT_AT_ONCE : { kind: "end", ...owes };
+    if (this.#places("followUp")) return OWES_ASSISTANT_AT_ONCE;
+    const { runEnd } = this.#scenario;
+    if (runEnd === undefined || this.#session.holds(runEnd)) return { kind: "end", ...owes };
+    this.#session.followUpAtEnd(runEnd);
+    return OWES_ASSISTANT_AT_ONCE;
   }
 
   #isTooLarge(): boolean {

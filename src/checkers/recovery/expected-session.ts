@@ -70,6 +70,11 @@ export class ExpectedSession {
     this.#append({ ...message, timestamp: this.nowMs });
   }
 
+  /** A run goes on with what its hook asked for. */
+  followUpAtEnd(text: string): void {
+    this.#append({ role: "user", content: [{ type: "text", text }], timestamp: this.nowMs });
+  }
+
   /** An item with an id that nothing bears yet. */
   item(content: ParsedContent): ParsedItem {
     return { id: this.#newId(), content };

@@ -12,7 +12,7 @@ import type { Boot, Incarnation } from "../contract.ts";
 import { Application, type Attached } from "./application.ts";
 import { readAside } from "./aside.ts";
 import type { OpenStore } from "./medium.ts";
-import { scriptedHooks } from "./scripted-hooks.ts";
+import { askForRunEnd, scriptedHooks } from "./scripted-hooks.ts";
 import { ScriptedModels, scriptedModel } from "./scripted-models.ts";
 import { scriptedTools } from "./scripted-tools.ts";
 
@@ -138,6 +138,7 @@ class HarnessLife {
         },
       },
     });
+    askForRunEnd(harness.hooks, scenario, aside);
     return { attached: { harness, session }, suspended: suspended[0] };
   }
 }

@@ -1,6 +1,10 @@
-/** The decision hooks of a scenario as a harness takes them: each asking is an effect of the scripted world. */
-import type { ScriptedDecision, World } from "../../faults/index.ts";
-import type { DecisionHooks } from "../../harness/index.ts";
+/**
+ * The hooks of a scenario as a harness takes them. Each asking for a decision is an effect of the scripted world; what is
+ * asked before a run ends reads what is durable, and is none.
+ */
+import type { Scenario, ScriptedDecision, World } from "../../faults/index.ts";
+import type { AgentHarness, DecisionHooks } from "../../harness/index.ts";
+import type { AgentMessage } from "../../model/index.ts";
 import type { Storage } from "../../storage/index.ts";
 import { type LifeAccess, taskOf, usageOf } from "./scripted-models.ts";
 
@@ -37,4 +41,19 @@ function declined(decision: ScriptedDecision | null): { decline: true } | undefi
 
 function supplied({ summary, usage }: Extract<ScriptedDecision, { kind: "supply" }>) {
   return { summary, ...(usage === undefined ? {} : { usage: usageOf(usage) }) };
+}
+
+/** The hook that is asked before a run ends: it wants its message said, and knows what is durable. */
+export function askForRunEnd(hooks: AgentHarness["hooks"], { runEnd }: Scenario, store: Storage): void {
+  if (runEnd === undefined) return;
+  hooks.on("before_run_end", async () => {
+    const entries = await store.scanEntries({ type: "message" });
+    const isSaid = entries.some((entry) => entry.type === "message" && isText(entry.message, runEnd));
+    return isSaid ? undefined : { followUp: runEnd };
+  });
+}
+
+function isText(message: AgentMessage, text: string): boolean {
+  if (message.role !== "user" || typeof message.content === "string") return false;
+  return message.content.some((block) => block.type === "text" && block.text === text);
 }

@@ -45,7 +45,7 @@ export function txlogSubject(options: { readonly id?: string; readonly seams?: T
   };
 }
 
-function reasonToSkip({ tools, turns, stimuli, meanwhile }: Scenario): string | undefined {
+function reasonToSkip({ tools, turns, stimuli, meanwhile, runEnd }: Scenario): string | undefined {
   if (tools.some(({ does }) => does.kind === "answers" && does.terminate === true)) {
     return "a tool cannot end a run in this system";
   }
@@ -56,6 +56,7 @@ function reasonToSkip({ tools, turns, stimuli, meanwhile }: Scenario): string | 
   if (turns.flat().some(({ stopReason }) => stopReason === "deferred")) {
     return "an answer cannot be deferred in this system";
   }
+  if (runEnd !== undefined) return "this system has no hooks";
   if (meanwhile !== undefined || stimuli.some(({ call }) => call !== "prompt")) {
     return "an application can only prompt this system";
   }
