@@ -4,7 +4,8 @@
 import { describe, expect, it } from "vitest";
 import type { CompactionSettings, LaneLastResult } from "../model/index.ts";
 import type { AgentHarness } from "./agent-harness.ts";
-import type { CompactResult, DecisionHooks } from "./decision-hooks.ts";
+import type { CompactResult } from "./decision-hooks.ts";
+import type { Hooks } from "./hooks.ts";
 import { calls, failure, gate, inWords, isSummaryRequest, text, tokens, World } from "./testing/scripted.ts";
 
 /** Keeps the newest message alone. */
@@ -18,18 +19,23 @@ const last = (harness: AgentHarness) => harness.getLastResult() as Promise<LaneL
 const compactions = (world: World) => world.disk.dump().entries.filter(({ type }) => type === "compaction");
 
 /** Two turns said and done. */
-async function conversation(options: Parameters<World["boot"]>[0] = {}) {
+async function conversation(options: Parameters<World["boot"]>[0] = {}, hooked: Hooked = () => {}) {
   const world = new World(text("one"), text("two"), text("three"));
   world.summaries = [text("SUMMARY")];
   const life = await world.boot({ compaction: SETTINGS, ...options });
+  hooked(life.harness.hooks);
   await life.harness.prompt("first");
   await life.harness.prompt("second");
   return { world, harness: life.harness, session: life.session, commitCount: world.commitCount };
 }
 
-const hook = (answer: unknown): Partial<DecisionHooks> => ({
-  before_compaction: [() => answer as ReturnType<DecisionHooks["before_compaction"][number]>],
-});
+/** Registers handlers. */
+type Hooked = (hooks: Hooks) => void;
+
+const hook =
+  (answer: unknown): Hooked =>
+  (hooks) =>
+    hooks.on("before_compaction", () => answer as { decline?: boolean });
 const supplied: CompactResult = {
   summary: "HOOK",
   tokensBefore: 5,
@@ -166,7 +172,7 @@ describe("compact()", () => {
 
 describe("the decision hooks", () => {
   it("decline a compaction: the operation ends declined, and nothing is asked", async () => {
-    const { world, harness, commitCount } = await conversation({ decisionHooks: hook({ decline: true }) });
+    const { world, harness, commitCount } = await conversation({}, hook({ decline: true }));
     const leafId = await harness.getLeafId();
     expect(await harness.compact()).toMatchObject({ ok: true, value: { kind: "declined", leafId } });
     expect(await last(harness)).toMatchObject({ outcome: "declined" });
@@ -175,7 +181,7 @@ describe("the decision hooks", () => {
   });
 
   it("supply a compaction, which is stored as it is, with its bill", async () => {
-    const { world, harness } = await conversation({ decisionHooks: hook({ compaction: supplied }) });
+    const { world, harness } = await conversation({}, hook({ compaction: supplied }));
     expect(await harness.compact()).toMatchObject({
       ok: true,
       value: { entry: { summary: "HOOK", fromHook: true, tokensBefore: 5, details: { any: "thing" } } },
@@ -199,24 +205,20 @@ describe("the decision hooks", () => {
     ["supplies a usage that is none", { compaction: { ...supplied, usage: { input: "many" } } }],
     ["supplies a count that is none", { compaction: { ...supplied, tokensBefore: -1 } }],
   ])("leave it to the next one, and to the summarizer, where one %s", async (_name, answer) => {
-    const { harness } = await conversation({ decisionHooks: hook(answer) });
+    const { harness } = await conversation({}, hook(answer));
     expect(await harness.compact()).toMatchObject({ value: { entry: { fromHook: false } } });
   });
 
   it("are passed over where they throw, and stop at the first that decides", async () => {
     const asked: string[] = [];
-    const { harness } = await conversation({
-      decisionHooks: {
-        before_compaction: [
-          () => Promise.reject(new Error("no")),
-          ({ reason, preparation, lane }) => {
-            asked.push(`${lane} ${reason} ${preparation.messagesToSummarize.length}`);
-            preparation.messagesToSummarize.length = 0;
-            return { compaction: supplied };
-          },
-          () => ({ decline: true }),
-        ],
-      },
+    const { harness } = await conversation({}, (hooks) => {
+      hooks.on("before_compaction", () => Promise.reject<undefined>(new Error("no")));
+      hooks.on("before_compaction", ({ reason, preparation, lane }) => {
+        asked.push(`${lane} ${reason} ${preparation.messagesToSummarize.length}`);
+        preparation.messagesToSummarize.length = 0;
+        return { compaction: supplied };
+      });
+      hooks.on("before_compaction", () => ({ decline: true }));
     });
     expect(await harness.compact()).toMatchObject({ value: { entry: { fromHook: true } } });
     expect(asked).toEqual(["main manual 2"]);
@@ -382,9 +384,10 @@ describe("a compaction inside a run", () => {
   it.each([
     ["declined", hook({ decline: true }), "completed"],
     ["supplied", hook({ compaction: supplied }), "completed"],
-  ])("goes on where it is %s at a threshold", async (_name, decisionHooks, kind) => {
+  ])("goes on where it is %s at a threshold", async (_name, hooked, kind) => {
     const world = new World(big);
-    const { harness } = await world.boot({ compaction: SETTINGS, decisionHooks });
+    const { harness } = await world.boot({ compaction: SETTINGS });
+    hooked(harness.hooks);
     expect(await harness.prompt("go")).toMatchObject({ ok: true, value: { kind } });
   });
 
@@ -415,14 +418,15 @@ describe("a compaction inside a run", () => {
   });
 
   it.each([
-    ["there is nothing to compact", { ...SETTINGS, keepRecentTokens: 1000 }, {}, "context_overflow"],
-    ["compaction is switched off", { ...SETTINGS, enabled: false }, {}, "context_overflow"],
+    ["there is nothing to compact", { ...SETTINGS, keepRecentTokens: 1000 }, undefined, "context_overflow"],
+    ["compaction is switched off", { ...SETTINGS, enabled: false }, undefined, "context_overflow"],
     ["a hook declines", SETTINGS, hook({ decline: true }), "compaction_declined"],
-    ["the summary fails", SETTINGS, {}, "summarization_failed"],
-  ])("fails the run where %s after an overflow", async (_name, compaction, decisionHooks, code) => {
+    ["the summary fails", SETTINGS, undefined, "summarization_failed"],
+  ])("fails the run where %s after an overflow", async (_name, compaction, hooked, code) => {
     const world = new World(failure("prompt is too long"));
     world.summaries = [failure("no")];
-    const { harness } = await world.boot({ compaction, decisionHooks });
+    const { harness } = await world.boot({ compaction });
+    hooked?.(harness.hooks);
     expect(await harness.prompt([user("a"), user("b")])).toMatchObject({
       ok: true,
       value: { kind: "failed", error: { code } },

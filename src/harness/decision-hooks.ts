@@ -21,6 +21,7 @@ import { detachJson, type Session } from "../session/index.ts";
 import type { EffectPlan } from "./effects.ts";
 import type { Environment } from "./environment.ts";
 import { reportHook } from "./hook-pipeline.ts";
+import type { HookHandler } from "./hooks.ts";
 import type { TelemetryContext } from "./telemetry.ts";
 import { validUsage } from "./tools.ts";
 
@@ -48,35 +49,7 @@ export interface BranchSummaryResult {
   modifiedFiles: string[];
 }
 
-/** What every handler is told: the lane, and the durable id of the operation. */
-interface HookSite {
-  lane: string;
-  runId: string;
-}
-
-export interface BeforeCompaction extends HookSite {
-  reason: "manual" | "threshold" | "overflow";
-  preparation: HookPreparation<"compaction">;
-  customInstructions?: string;
-}
-
-export interface BeforeNavigation extends HookSite {
-  targetId: string;
-  preparation: HookPreparation<"branch_summary">;
-  customInstructions?: string;
-}
-
-type Awaitable<T> = T | Promise<T>;
-
-/** The handlers, in the order in which they are asked. */
-export interface DecisionHooks {
-  readonly before_compaction: readonly ((
-    event: BeforeCompaction,
-  ) => Awaitable<{ decline?: boolean; compaction?: CompactResult } | undefined>)[];
-  readonly before_navigation: readonly ((
-    event: BeforeNavigation,
-  ) => Awaitable<{ decline?: boolean; summary?: BranchSummaryResult } | undefined>)[];
-}
+type DecisionHook = "before_compaction" | "before_navigation";
 
 type DecisionPlan = Extract<EffectPlan, { kind: "decision" }>;
 
@@ -104,16 +77,16 @@ export async function askDecisionHooks(
   });
 }
 
-async function firstDecision<Name extends "before_compaction" | "before_navigation">(
+async function firstDecision<Name extends DecisionHook>(
   environment: Environment,
   { lane, within }: { readonly lane: string; readonly within: TelemetryContext },
   name: Name,
-  ask: (handler: DecisionHooks[Name][number]) => Promise<StructuralHookDecision | undefined>,
+  ask: (handler: HookHandler<Name>) => Promise<StructuralHookDecision | undefined>,
 ): Promise<StructuralHookDecision> {
   for (const { handler } of environment.hooks.of(name)) {
     const span = within.start("pi.harness.hook", { "pi.harness.hook_name": name });
     try {
-      const decision = await ask(handler as DecisionHooks[Name][number]);
+      const decision = await ask(handler);
       span.end();
       if (decision !== undefined) return decision;
     } catch (error) {

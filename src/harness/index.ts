@@ -19,11 +19,8 @@ export {
   type ToolCallbacks,
 } from "./agent-loop.ts";
 export type {
-  BeforeCompaction,
-  BeforeNavigation,
   BranchSummaryResult,
   CompactResult,
-  DecisionHooks,
   HookPreparation,
 } from "./decision-hooks.ts";
 export {

@@ -4,14 +4,11 @@
 import { describe, expect, it } from "vitest";
 import type { Entry, LaneLastResult } from "../model/index.ts";
 import type { AgentHarness } from "./agent-harness.ts";
-import type { BranchSummaryResult, DecisionHooks } from "./decision-hooks.ts";
+import type { BranchSummaryResult } from "./decision-hooks.ts";
 import { failure, inWords, isSummaryRequest, text, tokens, World } from "./testing/scripted.ts";
 
 const last = (harness: AgentHarness) => harness.getLastResult() as Promise<LaneLastResult>;
 const summaryRequests = (world: World) => world.requests.filter(isSummaryRequest);
-const hook = (answer: unknown): Partial<DecisionHooks> => ({
-  before_navigation: [() => answer as ReturnType<DecisionHooks["before_navigation"][number]>],
-});
 const supplied: BranchSummaryResult = {
   summary: "HOOK",
   usage: tokens(3, 4),
@@ -161,7 +158,8 @@ describe("a navigation with a summary", () => {
   });
 
   it("may be declined by a hook: nothing moves", async () => {
-    const { harness, id } = await conversation({ decisionHooks: hook({ decline: true }) });
+    const { harness, id } = await conversation();
+    harness.hooks.on("before_navigation", () => ({ decline: true }));
     expect(await harness.navigateTree(id(1), { summarize: true })).toMatchObject({
       ok: true,
       value: { kind: "declined", leafId: id(3) },
@@ -171,7 +169,8 @@ describe("a navigation with a summary", () => {
   });
 
   it("may be supplied by a hook, at its cost", async () => {
-    const { world, harness, id } = await conversation({ decisionHooks: hook({ summary: supplied }) });
+    const { world, harness, id } = await conversation();
+    harness.hooks.on("before_navigation", () => ({ summary: supplied }));
     expect(await harness.navigateTree(id(1), { summarize: true })).toMatchObject({
       value: {
         summaryEntry: {

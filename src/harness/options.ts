@@ -10,7 +10,6 @@ import {
   type ThinkingLevel,
 } from "../model/index.ts";
 import type { EntryProjectors, Session } from "../session/index.ts";
-import type { DecisionHooks } from "./decision-hooks.ts";
 import { type Environment, ToolRegistry } from "./environment.ts";
 import { HookRegistry } from "./hooks.ts";
 import { identityOf } from "./lane-configuration.ts";
@@ -45,8 +44,6 @@ export interface AgentHarnessOptions<TContext extends object | undefined = undef
   entryProjectors?: EntryProjectors;
   /** Default: nobody looks. */
   telemetryContext?: TelemetryContext;
-  /** Handlers that decide structural work before a summary is generated; `hooks.on` adds more. */
-  decisionHooks?: Partial<DecisionHooks>;
 }
 
 /** @throws TypeError for a wrong option; NotJson for a value that JSON cannot carry. */
@@ -76,20 +73,10 @@ export function environmentOf<TContext extends object | undefined>(
       activeToolNames: [...(options.activeToolNames ?? tools.names)],
     },
     entryProjectors: options.entryProjectors ?? {},
-    hooks: registryOf(options.decisionHooks ?? {}),
+    hooks: new HookRegistry(),
     toProviderMessages: options.toProviderMessages ?? toProviderMessages,
     resolveToolContext,
     resolveSystemPrompt: async () =>
       typeof systemPrompt === "function" ? systemPrompt(await resolveToolContext()) : systemPrompt,
   };
-}
-
-function registryOf({
-  before_compaction = [],
-  before_navigation = [],
-}: Partial<DecisionHooks>): HookRegistry {
-  const hooks = new HookRegistry();
-  for (const handler of before_compaction) hooks.on("before_compaction", handler);
-  for (const handler of before_navigation) hooks.on("before_navigation", handler);
-  return hooks;
 }

@@ -17,7 +17,6 @@ import type {
 } from "../model/index.ts";
 import { DEFAULT_COMPACTION_SETTINGS } from "../model/index.ts";
 import { MemoryStorage } from "../storage/index.ts";
-import type { AgentHarnessOptions } from "./options.ts";
 import { isSummaryRequest, text, World } from "./testing/scripted.ts";
 
 const CONFIGURATION: LaneConfiguration = {
@@ -90,23 +89,19 @@ async function left(owner: Owner, generation: Generation | undefined, cancelled 
   };
 }
 
-const hooks: Partial<AgentHarnessOptions> = {
-  decisionHooks: {
-    before_compaction: [() => ({ decline: true })],
-    before_navigation: [() => ({ decline: true })],
-  },
-};
+const HOOKED = { isHooked: true };
+const UNHOOKED = { isHooked: false };
 
 /** The next action, in every state, and how many summaries are asked for until the end. */
-const STATES: [string, Generation | undefined, Partial<AgentHarnessOptions>, string, number][] = [
-  ["deciding, without hooks", undefined, {}, "commit summary_started", 1],
-  ["deciding, with hooks", undefined, hooks, "ask the hooks", 0],
-  ["ready", ready, {}, "commit summary_attempt_started", 1],
-  ["ready, with hooks that are not asked again", ready, hooks, "commit summary_attempt_started", 1],
-  ["waiting", waiting, {}, "sleep", 1],
-  ["at an attempt that asked nothing", pending(1), {}, "commit summary_attempt_given_up", 1],
-  ["at a request", pending(1, [], "usage-1"), {}, "commit summary_attempt_given_up", 1],
-  ["between two requests", pending(1, ["usage-1"]), {}, "commit summary_attempt_given_up", 1],
+const STATES: [string, Generation | undefined, { isHooked: boolean }, string, number][] = [
+  ["deciding, without hooks", undefined, UNHOOKED, "commit summary_started", 1],
+  ["deciding, with hooks", undefined, HOOKED, "ask the hooks", 0],
+  ["ready", ready, UNHOOKED, "commit summary_attempt_started", 1],
+  ["ready, with hooks that are not asked again", ready, HOOKED, "commit summary_attempt_started", 1],
+  ["waiting", waiting, UNHOOKED, "sleep", 1],
+  ["at an attempt that asked nothing", pending(1), UNHOOKED, "commit summary_attempt_given_up", 1],
+  ["at a request", pending(1, [], "usage-1"), UNHOOKED, "commit summary_attempt_given_up", 1],
+  ["between two requests", pending(1, ["usage-1"]), UNHOOKED, "commit summary_attempt_given_up", 1],
 ];
 
 const OWNERS: [Owner, string, object, object][] = [
@@ -117,9 +112,9 @@ const OWNERS: [Owner, string, object, object][] = [
 ];
 
 const table = OWNERS.flatMap(([owner, operation, done, declined]) =>
-  STATES.map(([name, generation, options, action, requests]) => {
-    const end = options === hooks && generation === undefined ? declined : done;
-    return [owner, name, { operation, generation, options, action, requests, end }] as const;
+  STATES.map(([name, generation, { isHooked }, action, requests]) => {
+    const end = isHooked && generation === undefined ? declined : done;
+    return [owner, name, { operation, generation, isHooked, action, requests, end }] as const;
   }),
 );
 
@@ -127,7 +122,11 @@ describe("structural work of an earlier process", () => {
   it.each(table)("%s, %s: goes on from what is stored", async (owner, _name, row) => {
     const { world, askedSince } = await left(owner, row.generation);
     const before = JSON.stringify(world.disk.dump());
-    const { harness, suspended } = await world.boot({ drive: "manual", ...row.options });
+    const { harness, suspended } = await world.boot({ drive: "manual" });
+    if (row.isHooked) {
+      harness.hooks.on("before_compaction", () => ({ decline: true }));
+      harness.hooks.on("before_navigation", () => ({ decline: true }));
+    }
     expect(suspended).toMatchObject([{ operationId: O, kind: row.operation, reason: "crash" }]);
     const resumed = harness.resume();
     expect((await harness.peekAction())?.description).toContain(row.action);

@@ -12,7 +12,7 @@ import type { Boot, Incarnation } from "../contract.ts";
 import { Application, type Attached } from "./application.ts";
 import { readAside } from "./aside.ts";
 import type { OpenStore } from "./medium.ts";
-import { askForRunEnd, scriptedHooks } from "./scripted-hooks.ts";
+import { askForRunEnd, decideByScript } from "./scripted-hooks.ts";
 import { ScriptedModels, scriptedModel } from "./scripted-models.ts";
 import { scriptedTools } from "./scripted-tools.ts";
 
@@ -127,7 +127,6 @@ class HarnessLife {
       ...(followUpMode === undefined ? {} : { followUpMode }),
       ...(deferred === undefined ? {} : { streamOptions: { deferred: { ...deferred } } }),
       ...(compaction === undefined ? {} : { compaction: { ...compaction } }),
-      decisionHooks: scriptedHooks(world, access, store.storage),
       drive: boot.drive,
       clock: {
         now: () => clock.now(),
@@ -138,6 +137,7 @@ class HarnessLife {
         },
       },
     });
+    decideByScript(harness.hooks, world, access, store.storage);
     askForRunEnd(harness.hooks, scenario, aside);
     return { attached: { harness, session }, suspended: suspended[0] };
   }

@@ -3,36 +3,30 @@
  * asked before a run ends reads what is durable, and is none.
  */
 import type { Scenario, ScriptedDecision, World } from "../../faults/index.ts";
-import type { AgentHarness, DecisionHooks } from "../../harness/index.ts";
+import type { Hooks } from "../../harness/index.ts";
 import type { AgentMessage } from "../../model/index.ts";
 import type { Storage } from "../../storage/index.ts";
 import { type LifeAccess, taskOf, usageOf } from "./scripted-models.ts";
 
-/** The hooks, bound to a world and to one life; a scenario that decides nothing has none. */
-export function scriptedHooks(world: World, access: LifeAccess, store: Storage): Partial<DecisionHooks> {
-  if (world.scenario.decisions === undefined) return {};
+/** Lets a scenario decide about work on the tree, in one life; one that decides nothing has no hooks. */
+export function decideByScript(hooks: Hooks, world: World, access: LifeAccess, store: Storage): void {
+  if (world.scenario.decisions === undefined) return;
   const decide = async () => {
     const task = taskOf(await store.scanEntries({}));
     const decision = await world.decide(access, task);
     await access.during?.({ decision: task });
     return decision;
   };
-  return {
-    before_compaction: [
-      async ({ preparation: { tokensBefore, retainedTail } }) => {
-        const decision = await decide();
-        if (decision?.kind !== "supply") return declined(decision);
-        return { compaction: { ...supplied(decision), tokensBefore, retainedTail } };
-      },
-    ],
-    before_navigation: [
-      async () => {
-        const decision = await decide();
-        if (decision?.kind !== "supply") return declined(decision);
-        return { summary: { ...supplied(decision), readFiles: [], modifiedFiles: [] } };
-      },
-    ],
-  };
+  hooks.on("before_compaction", async ({ preparation: { tokensBefore, retainedTail } }) => {
+    const decision = await decide();
+    if (decision?.kind !== "supply") return declined(decision);
+    return { compaction: { ...supplied(decision), tokensBefore, retainedTail } };
+  });
+  hooks.on("before_navigation", async () => {
+    const decision = await decide();
+    if (decision?.kind !== "supply") return declined(decision);
+    return { summary: { ...supplied(decision), readFiles: [], modifiedFiles: [] } };
+  });
 }
 
 function declined(decision: ScriptedDecision | null): { decline: true } | undefined {
@@ -44,7 +38,7 @@ function supplied({ summary, usage }: Extract<ScriptedDecision, { kind: "supply"
 }
 
 /** The hook that is asked before a run ends: it wants its message said, and knows what is durable. */
-export function askForRunEnd(hooks: AgentHarness["hooks"], { runEnd }: Scenario, store: Storage): void {
+export function askForRunEnd(hooks: Hooks, { runEnd }: Scenario, store: Storage): void {
   if (runEnd === undefined) return;
   hooks.on("before_run_end", async () => {
     const entries = await store.scanEntries({ type: "message" });
