@@ -1,11 +1,6 @@
 /**
- * A lane: its calls, its mutation line, and the drive of its operation (spec §5.1).
- *
- * A call has two halves. *Admission* is judged on the mutation line and either refuses with a `Result` error, having
- * written nothing, or accepts. From then on the call belongs to an operation: it resolves with the operation's
- * outcome, and rejects only if the harness is closed or faulted, while the operation stays in the store.
- *
- * At most one drive runs per lane. It is set inside the job that admits it, so that no second one can slip in.
+ * A lane: its calls (spec §5.1). How a call is admitted is in `lane-admission.ts`; how the operation that it begins or
+ * goes on with is carried on, in `lane-driver.ts`.
  */
 import { err, ok, type Result } from "../foundation/index.ts";
 import type {
@@ -14,65 +9,44 @@ import type {
   LaneConfiguration,
   LaneLastResult,
   Model,
-  OperationKind,
   ThinkingLevel,
   Usage,
 } from "../model/index.ts";
-import { type CurrentOperation, checkLastResult, nextAction } from "../operation/index.ts";
-import { laneStateOf, type SessionTree } from "../session/index.ts";
+import { checkLastResult } from "../operation/index.ts";
+import type { SessionTree } from "../session/index.ts";
 import { cancelOperation } from "./abort.ts";
 import {
   acceptPrompt,
-  busy,
-  missingError,
   normalizeMessage,
   normalizePrompt,
   type PromptInput,
   reservedError,
 } from "./acceptance.ts";
-import { turnIdOf } from "./commit-events.ts";
-import { cancelSource, isPolling } from "./deferred-steps.ts";
-import {
-  type DriveState,
-  followTurn,
-  type HookPass,
-  hookSite,
-  newDriveState,
-  type StructuralMemory,
-} from "./drive-state.ts";
-import { createDriveView } from "./drive-view.ts";
-import { type Effects, RealEffects } from "./effects.ts";
+import { hookSite } from "./drive-state.ts";
 import type { Environment } from "./environment.ts";
-import { Closed, HarnessClosed, type LaneBusy, type MissingIdentities, NothingToResume } from "./errors.ts";
-import { Idleness } from "./idle.ts";
-import { type DriveView, drive } from "./interpreter.ts";
+import type { Closed, LaneBusy } from "./errors.ts";
+import { LaneAdmission } from "./lane-admission.ts";
 import { configurationOf, configure, identityOf } from "./lane-configuration.ts";
+import { LaneDriver } from "./lane-driver.ts";
 import { MutationLine } from "./lane-line.ts";
-import { type ActionInfo, gated, ManualGate } from "./manual-drive.ts";
-import { operationOutcome } from "./operation-outcome.ts";
+import { type ActionInfo, ManualGate } from "./manual-drive.ts";
 import type {
   AbortResult,
   CancelQueuedResult,
-  CompactionOutcome,
   CompactionResult,
-  NavigationOutcome,
   NavigationResult,
   NextRunResult,
   QueueResult,
   RecordUsageResult,
-  ResumeOutcome,
   ResumeResult,
-  RunOutcome,
   RunResult,
   SuspendedOperation,
 } from "./outcomes.ts";
 import { commitOutside } from "./outside-commit.ts";
 import { queueForNextRun, queueInput, withdraw } from "./queues.ts";
 import { adjustment, type RecordUsageOptions } from "./record-usage.ts";
-import { Reservation } from "./reservation.ts";
 import { expandSkill, expandTemplate } from "./resources.ts";
-import { readCurrent } from "./restore.ts";
-import { type BeforeRunOutput, beforeResume, beforeRun } from "./run-hooks.ts";
+import { type BeforeRunOutput, beforeRun } from "./run-hooks.ts";
 import {
   admitCompaction,
   admitNavigation,
@@ -80,22 +54,7 @@ import {
   type NavigateOptions,
   type StructuralCall,
 } from "./structural-acceptance.ts";
-import { suspension } from "./suspended.ts";
 import { type LaneSnapshot, type WatchHandle, watchLane } from "./watch.ts";
-
-/** An operation that was accepted, and the drive that is to take it to its end. */
-interface Begun {
-  readonly current: CurrentOperation;
-  readonly live: DriveState;
-  /** By a call of the application, so that its hooks are asked first. */
-  readonly isResumed?: true;
-}
-
-interface Outcomes {
-  readonly run: RunOutcome;
-  readonly compaction: CompactionOutcome;
-  readonly navigation: NavigationOutcome;
-}
 
 /** See the module header. */
 export class HarnessLane {
@@ -106,14 +65,8 @@ export class HarnessLane {
   readonly #line = new MutationLine();
   /** Undefined with automatic drive. */
   readonly #gate: ManualGate | undefined;
-  readonly #view: DriveView;
-  readonly #reservation = new Reservation(() => this.#idleness.changed());
-  readonly #idleness: Idleness;
-  #driving: Begun | undefined;
-  /** The open operation while nobody drives it here: as it was found, or as it was suspended. */
-  #suspended: SuspendedOperation | undefined;
-  /** What the latest drive knew of its structural work: one that was suspended goes on with it. */
-  #structural: StructuralMemory | undefined;
+  readonly #driver: LaneDriver;
+  readonly #admission: LaneAdmission;
 
   constructor(
     environment: Environment,
@@ -123,14 +76,15 @@ export class HarnessLane {
   ) {
     this.name = name;
     this.session = environment.session.view(name);
-    this.#suspended = suspended;
     this.#environment = environment;
     this.#gate = mode === "manual" ? new ManualGate(environment.lifecycle) : undefined;
-    this.#view = createDriveView(environment);
-    this.#idleness = new Idleness({
-      isIdle: () => this.#isIdle(),
-      onLine: (job) => this.#line.run(job),
-      lifecycle: environment.lifecycle,
+    const lane = { environment, name, line: this.#line, gate: this.#gate };
+    const onEnd = () => this.#admission.idleness.changed();
+    this.#driver = new LaneDriver({ ...lane, onEnd }, suspended);
+    this.#admission = new LaneAdmission({
+      ...lane,
+      isDriving: () => this.#driver.isDriving,
+      afterOvertaken: (job) => this.#driver.afterOvertaken(job),
     });
   }
 
@@ -138,7 +92,7 @@ export class HarnessLane {
   prompt(text: string, images?: readonly ImageContent[]): Promise<RunResult>;
   prompt(message: AgentMessage | readonly AgentMessage[]): Promise<RunResult>;
   prompt(input: PromptInput, images: readonly ImageContent[] = []): Promise<RunResult> {
-    return this.#call(async (): Promise<RunResult> => {
+    return this.#admission.call(async (): Promise<RunResult> => {
       const environment = this.#environment;
       const messages = normalizePrompt(environment, this.name, input, images);
       if (!messages.ok) return messages;
@@ -147,14 +101,14 @@ export class HarnessLane {
       const isHooked = environment.hooks.has("before_run");
       const before = isHooked ? await this.#beforeRun(operationId, messages.value) : NOTHING_INJECTED;
       if (!before.ok) return before;
-      const accepted = await this.#admitBegin(async () => {
-        const { heldFor } = this.#reservation;
+      const accepted = await this.#admission.admitBegin(async () => {
+        const { heldFor } = this.#admission.reservation;
         if (heldFor) return err(reservedError(this.name, heldFor));
         const result = await acceptPrompt(environment, this.name, operationId, messages.value, before.value);
-        return result.ok ? ok(this.#begin(result.value)) : result;
+        return result.ok ? ok(this.#driver.begin(result.value)) : result;
       });
       if (!accepted.ok) return accepted;
-      return this.#outcomeOf("run", accepted.value);
+      return this.#driver.outcomeOf("run", accepted.value);
     });
   }
 
@@ -172,29 +126,29 @@ export class HarnessLane {
 
   /** Compacts the context of an idle lane and resolves with the outcome. */
   compact(options: CompactOptions = {}): Promise<CompactionResult> {
-    return this.#call(async (): Promise<CompactionResult> => {
-      const accepted = await this.#guarded(() =>
-        admitCompaction(this.#structuralCall(), options, (current) => this.#begin(current)),
+    return this.#admission.call(async (): Promise<CompactionResult> => {
+      const accepted = await this.#admission.guarded(() =>
+        admitCompaction(this.#structuralCall(), options, (current) => this.#driver.begin(current)),
       );
-      return accepted.ok ? this.#outcomeOf("compaction", accepted.value) : accepted;
+      return accepted.ok ? this.#driver.outcomeOf("compaction", accepted.value) : accepted;
     });
   }
 
   /** Moves the leaf of an idle lane, `null` to the root, and resolves with the outcome. */
   navigateTree(targetId: string | null, options: NavigateOptions = {}): Promise<NavigationResult> {
-    return this.#call(async (): Promise<NavigationResult> => {
-      const accepted = await this.#guarded(() =>
-        admitNavigation(this.#structuralCall(), targetId, options, (current) => this.#begin(current)),
+    return this.#admission.call(async (): Promise<NavigationResult> => {
+      const accepted = await this.#admission.guarded(() =>
+        admitNavigation(this.#structuralCall(), targetId, options, (current) => this.#driver.begin(current)),
       );
-      return accepted.ok ? this.#outcomeOf("navigation", accepted.value) : accepted;
+      return accepted.ok ? this.#driver.outcomeOf("navigation", accepted.value) : accepted;
     });
   }
 
   /** Goes on with the open operation of the lane, wherever its state stands. */
   resume(): Promise<ResumeResult> {
-    return this.#call(async (): Promise<ResumeResult> => {
-      const admitted = await this.#admitBegin(() => this.#admitResume());
-      return admitted.ok ? ok(await this.#untilOutcome(admitted.value)) : admitted;
+    return this.#admission.call(async (): Promise<ResumeResult> => {
+      const admitted = await this.#admission.admitBegin(() => this.#driver.admitResume());
+      return admitted.ok ? ok(await this.#driver.untilOutcome(admitted.value)) : admitted;
     });
   }
 
@@ -210,10 +164,10 @@ export class HarnessLane {
 
   /** Queues input for the next run, which is accepted with it. Starts none. */
   nextRun(message: string | AgentMessage, images: readonly ImageContent[] = []): Promise<NextRunResult> {
-    return this.#call(async (): Promise<NextRunResult> => {
+    return this.#admission.call(async (): Promise<NextRunResult> => {
       const admitted = normalizeMessage(this.#environment, this.name, message, images);
       if (!admitted.ok) return admitted;
-      return this.#admit(async () => {
+      return this.#admission.admit(async () => {
         return ok({ entryId: await queueForNextRun(this.#environment, this.name, admitted.value) });
       });
     });
@@ -224,12 +178,12 @@ export class HarnessLane {
    * settled in the background, and the operation ends as aborted. Every further call answers the same.
    */
   abort(): Promise<AbortResult> {
-    return this.#call(() =>
-      this.#admit(async (): Promise<AbortResult> => {
+    return this.#admission.call(() =>
+      this.#admission.admit(async (): Promise<AbortResult> => {
         const cancelled = await cancelOperation(this.#environment, this.name);
         if (!cancelled.ok) return cancelled;
         const { current, isFirst, steer, followUp } = cancelled.value;
-        if (isFirst) this.#reconcile(current);
+        if (isFirst) this.#driver.reconcile(current);
         return ok({ runId: current.operation.operationId, steer, followUp });
       }),
     );
@@ -237,16 +191,16 @@ export class HarnessLane {
 
   /** Takes a queued item back. What is placed already stays. */
   cancelQueued(entryId: string): Promise<CancelQueuedResult> {
-    return this.#call(() =>
-      this.#admit(async () => ok({ kind: await withdraw(this.#environment, this.name, entryId) })),
+    return this.#admission.call(() =>
+      this.#admission.admit(async () => ok({ kind: await withdraw(this.#environment, this.name, entryId) })),
     );
   }
 
   /** Books usage that the caller reconciles; see `record-usage.ts`. */
   recordUsage(usage: Usage, options: RecordUsageOptions = {}): Promise<RecordUsageResult> {
-    return this.#call(async (): Promise<RecordUsageResult> => {
+    return this.#admission.call(async (): Promise<RecordUsageResult> => {
       const row = await adjustment(this.#environment, usage, options);
-      return this.#admit(async () => {
+      return this.#admission.admit(async () => {
         await commitOutside(this.#environment, { writes: [{ kind: "usage", row }] });
         return ok({ usageId: row.id });
       });
@@ -287,13 +241,13 @@ export class HarnessLane {
 
   /** The open operation while nobody drives it in this process. */
   get suspendedOperation(): SuspendedOperation | undefined {
-    return this.#driving ? undefined : this.#suspended;
+    return this.#driver.suspendedOperation;
   }
 
   /** Resolves when the lane runs nothing and nothing is about to. Another operation may begin right after it. */
   async waitForIdle(): Promise<void> {
     this.#environment.lifecycle.admit();
-    await this.#idleness.wait();
+    await this.#admission.idleness.wait();
   }
 
   /**
@@ -302,7 +256,7 @@ export class HarnessLane {
    */
   async runWhenIdle(callback: () => void | Promise<void>): Promise<void> {
     this.#environment.lifecycle.admit();
-    await this.#idleness.hold(callback);
+    await this.#admission.idleness.hold(callback);
   }
 
   async getLeafId(): Promise<string | null> {
@@ -324,14 +278,8 @@ export class HarnessLane {
   }
 
   /** As `onLine`, for jobs that may move the leaf: they wait until the lane is not reserved. */
-  async onUnreservedLine<T>(job: () => Promise<T>): Promise<T> {
-    for (;;) {
-      const done = await this.#onFreeLine(async () =>
-        this.#reservation.heldFor ? undefined : { result: await job() },
-      );
-      if (done) return done.result;
-      await this.#reservation.released();
-    }
+  onUnreservedLine<T>(job: () => Promise<T>): Promise<T> {
+    return this.#admission.onUnreservedLine(job);
   }
 
   /** Manual drive: the next action, or undefined when there is none. Has no effect. */
@@ -355,49 +303,11 @@ export class HarnessLane {
     message: string | AgentMessage,
     images: readonly ImageContent[],
   ): Promise<QueueResult> {
-    return this.#call(async (): Promise<QueueResult> => {
+    return this.#admission.call(async (): Promise<QueueResult> => {
       const admitted = normalizeMessage(this.#environment, this.name, message, images);
       if (!admitted.ok) return admitted;
-      return this.#admit(() => queueInput(this.#environment, this.name, queue, admitted.value));
+      return this.#admission.admit(() => queueInput(this.#environment, this.name, queue, admitted.value));
     });
-  }
-
-  async #admitResume(): Promise<Result<Begun, LaneBusy | NothingToResume | MissingIdentities>> {
-    const environment = this.#environment;
-    environment.lifecycle.admit();
-    const laneState = await environment.session.getRegister("lane.state", this.name);
-    const operationId = laneState?.value.currentOperationId ?? null;
-    if (operationId === null) {
-      const message = `lane ${this.name} has no open operation; getLastResult tells how the latest one ended`;
-      return err(new NothingToResume({ message, lane: this.name }));
-    }
-    if (this.#driving) return err(await busy(environment, this.name, operationId));
-    const current = await readCurrent(environment.session, this.name, operationId);
-    if (current === undefined) throw new Error(`operation ${operationId} vanished on the mutation line`);
-    const live = newDriveState(1, this.#structural);
-    const action = nextAction(current.state, await this.#view.plannerInputs(current, live));
-    if (action.kind === "suspend" && action.reason === "missing_identities") {
-      return err(missingError(this.name, action.missing));
-    }
-    environment.publisher.resumed(this.name);
-    return ok({ ...this.#begin(current, live), isResumed: true });
-  }
-
-  /** Stops what runs; an operation that nobody drives is driven to its end by the lane itself. */
-  #reconcile(current: CurrentOperation): void {
-    if (this.#driving) {
-      this.#driving.live.controller.abort();
-      this.#gate?.takeBack();
-      // Its poll is awaited, and when that is settled the state does not name the source any more.
-      if (isPolling(current)) this.#cancelSource(current, this.#driving.live);
-      return;
-    }
-    this.#environment.publisher.takenUp(this.name);
-    const begun = this.#begin(current);
-    begun.live.controller.abort();
-    const toTheEnd = () => this.#untilOutcome(begun);
-    // Its failure faults the harness, and that is how everybody learns of it.
-    (this.#gate?.during(toTheEnd) ?? toTheEnd()).catch(() => undefined);
   }
 
   /** Asks the hooks before a run is accepted. Of a lane that is taken they are not asked. */
@@ -408,91 +318,20 @@ export class HarnessLane {
     const environment = this.#environment;
     const site = hookSite(
       {
-        passHook: this.#passHook,
+        passHook: this.#driver.passHook,
         spans: { operation: environment.telemetry, turn: undefined, step: undefined },
       },
       { lane: this.name, operationId },
     );
-    return this.#guarded(async (): Promise<Result<BeforeRunOutput, LaneBusy>> => {
-      const { heldFor } = this.#reservation;
-      if (heldFor) return err(reservedError(this.name, heldFor));
-      const { currentOperationId } = await laneStateOf(environment.session, this.name);
-      if (currentOperationId !== null) return err(await busy(environment, this.name, currentOperationId));
+    return this.#admission.guarded(async (): Promise<Result<BeforeRunOutput, LaneBusy>> => {
+      const taken = await this.#admission.refusal();
+      if (taken) return err(taken);
       return ok(await environment.lifecycle.untilEnd(beforeRun(environment, site, prompt)));
     });
   }
 
-  /** Hooks park where effects do. */
-  readonly #passHook: HookPass = (name, runId, run) => {
-    if (this.#gate === undefined) return run();
-    const info = {
-      kind: "hook",
-      description: `ask the hooks ${name}`,
-      details: { hook: name, operationId: runId },
-    };
-    return this.#gate.pass(info, run);
-  };
-
-  #cancelSource(current: CurrentOperation, live: DriveState): void {
-    const { provider, modelId } = current.configuration.model;
-    const isKnown = this.#environment.models.getModel(provider, modelId) !== undefined;
-    if (isKnown) cancelSource(this.#effectsOf(live), current, live);
-  }
-
-  /** The effects of a drive, behind the gate if there is one. */
-  #effectsOf(live: DriveState): Effects {
-    live.passHook = this.#passHook;
-    const real = new RealEffects(this.#environment, this.#line, live);
-    return this.#gate ? gated(real, this.#gate) : real;
-  }
-
   #configure(change: Partial<LaneConfiguration>): Promise<void> {
     return this.#line.run(() => configure(this.#environment, this.name, change));
-  }
-
-  /** A job that waits while a callback has the lane to itself. */
-  async #onFreeLine<T>(job: () => Promise<T>): Promise<T> {
-    for (;;) {
-      const done = await this.#line.run(async () =>
-        this.#idleness.isHeld ? undefined : { result: await job() },
-      );
-      this.#idleness.changed();
-      if (done) return done.result;
-      await this.#idleness.released();
-    }
-  }
-
-  /**
-   * Before another operation may begin: if the one that is driven was ended from outside, its drive is told, with its
-   * result, which the next operation would overwrite.
-   */
-  async #afterOvertaken<T>(job: () => Promise<T>): Promise<T> {
-    const { session, publisher } = this.#environment;
-    if (this.#driving) {
-      const { current, live } = this.#driving;
-      const laneState = await session.getRegister("lane.state", this.name);
-      if (laneState?.value.currentOperationId !== current.operation.operationId) {
-        const last = (await session.getRegister("lane.lastResult", this.name))?.value;
-        if (last !== undefined && live.endedFromOutside === undefined) {
-          live.endedFromOutside = checkLastResult(this.name, last);
-          publisher.endedElsewhere(this.name, live.endedFromOutside);
-        }
-        live.controller.abort();
-      }
-    }
-    return job();
-  }
-
-  async #isIdle(): Promise<boolean> {
-    if (this.#driving || this.#reservation.heldFor) return false;
-    const laneState = await this.#environment.session.getRegister("lane.state", this.name);
-    return laneState?.value.currentOperationId === null;
-  }
-
-  /** Sets the one drive of the lane. */
-  #begin(current: CurrentOperation, live = newDriveState(0)): Begun {
-    this.#driving = { current, live };
-    return this.#driving;
   }
 
   #structuralCall(): StructuralCall {
@@ -501,91 +340,9 @@ export class HarnessLane {
       environment: this.#environment,
       lane: this.name,
       operationId: session.idGenerator.next(),
-      reservation: this.#reservation,
-      admit: (job) => this.#onFreeLine(() => this.#afterOvertaken(job)),
+      reservation: this.#admission.reservation,
+      admit: (job) => this.#admission.onLineToBegin(job),
     };
-  }
-
-  /** The outcome of an operation whose kind is known, as its own call answers it. */
-  async #outcomeOf<Kind extends OperationKind>(
-    kind: Kind,
-    begun: Begun,
-  ): Promise<Result<{ runId: string } & Outcomes[Kind], never>> {
-    const { operation, ...rest } = await this.#untilOutcome(begun);
-    if (operation !== kind) throw new Error(`a ${kind} was accepted, and a ${operation} was driven`);
-    return ok(rest as { runId: string } & Outcomes[Kind]);
-  }
-
-  /** Drives an accepted operation; settles early if the harness ends. */
-  #untilOutcome(begun: Begun): Promise<ResumeOutcome> {
-    return this.#environment.lifecycle.untilEnd(this.#drive(begun));
-  }
-
-  async #drive({ current, live, isResumed }: Begun): Promise<ResumeOutcome> {
-    const { lifecycle, session } = this.#environment;
-    const stopListening = lifecycle.onEnd(() => live.controller.abort());
-    const { operationId, intent } = current.operation;
-    const span = this.#environment.telemetry.start(`pi.harness.${intent.kind}`, {
-      "pi.harness.lane": this.name,
-      "pi.harness.operation_id": operationId,
-      "pi.harness.is_resumed": isResumed === true,
-    });
-    live.spans.operation = span;
-    followTurn(live, turnIdOf(current.state));
-    try {
-      const fx = this.#effectsOf(live);
-      if (isResumed && current.state.control.status === "running") {
-        await beforeResume(this.#environment, hookSite(live, current.operation), current.operation);
-      }
-      const end = await drive(fx, this.#view, current, live);
-      followTurn(live, undefined);
-      span.end({ "pi.harness.outcome": end.kind === "finished" ? end.result.outcome : end.kind });
-      this.#suspended = await suspension(this.#environment, this.name, end);
-      return await operationOutcome(session, live, current, end);
-    } catch (error) {
-      throw lifecycle.fault(error);
-    } finally {
-      followTurn(live, undefined);
-      span.end();
-      stopListening();
-      // An operation that was ended from outside leaves effects behind that nobody will settle.
-      if (live.running.size > 0) live.controller.abort();
-      if (this.#driving?.live === live) this.#driving = undefined;
-      this.#structural = live.structural;
-      this.#idleness.changed();
-    }
-  }
-
-  /** A call of the lane: refused with `Closed` once the harness is closed, rejected once it is faulted. */
-  async #call<T, E>(call: () => Promise<Result<T, E>>): Promise<Result<T, E | Closed>> {
-    const { lifecycle } = this.#environment;
-    if (lifecycle.end instanceof HarnessClosed) return err(closed());
-    lifecycle.admit();
-    return this.#gate ? this.#gate.during(call) : call();
-  }
-
-  /** The first half of a call, on the mutation line. */
-  #admit<T, E>(admission: () => Promise<Result<T, E>>): Promise<Result<T, E | Closed>> {
-    return this.#guarded(() => this.#line.run(admission));
-  }
-
-  /** As `#admit`, for a call that begins to drive. */
-  #admitBegin<T, E>(admission: () => Promise<Result<T, E>>): Promise<Result<T, E | Closed>> {
-    return this.#guarded(() => this.#onFreeLine(() => this.#afterOvertaken(admission)));
-  }
-
-  /** Work before acceptance. A close that comes before its end refuses the call. */
-  async #guarded<T, E>(work: () => Promise<Result<T, E>>): Promise<Result<T, E | Closed>> {
-    const { lifecycle } = this.#environment;
-    try {
-      return await work();
-    } catch (error) {
-      const end = lifecycle.fault(error);
-      if (end instanceof HarnessClosed) return err(closed());
-      throw end;
-    } finally {
-      this.#idleness.changed();
-    }
   }
 
   #manual(): ManualGate {
@@ -595,7 +352,3 @@ export class HarnessLane {
 }
 
 const NOTHING_INJECTED = ok<BeforeRunOutput>({ injected: [] });
-
-function closed(): Closed {
-  return new Closed({ message: "the harness is closed; open the session again" });
-}

@@ -1,0 +1,236 @@
+/**
+ * The drive of a lane: its open operation, carried on by this process (spec §4.1).
+ *
+ * 1. At most one drive runs per lane. It is set inside the job that admits it, so that no second one can slip in.
+ * 2. A drive ends when its operation ends or waits, or when the harness ends; the operation stays in the store then.
+ * 3. An operation that was ended from outside is told of before the next one begins (spec §4.9).
+ */
+import { err, ok, type Result } from "../foundation/index.ts";
+import type { OperationKind } from "../model/index.ts";
+import { type CurrentOperation, checkLastResult, nextAction } from "../operation/index.ts";
+import { busy, missingError } from "./acceptance.ts";
+import { turnIdOf } from "./commit-events.ts";
+import { cancelSource, isPolling } from "./deferred-steps.ts";
+import {
+  type DriveState,
+  followTurn,
+  type HookPass,
+  hookSite,
+  newDriveState,
+  type StructuralMemory,
+} from "./drive-state.ts";
+import { createDriveView } from "./drive-view.ts";
+import { type Effects, RealEffects } from "./effects.ts";
+import type { Environment } from "./environment.ts";
+import { type LaneBusy, type MissingIdentities, NothingToResume } from "./errors.ts";
+import { type DriveView, drive } from "./interpreter.ts";
+import type { MutationLine } from "./lane-line.ts";
+import { gated, type ManualGate } from "./manual-drive.ts";
+import { operationOutcome } from "./operation-outcome.ts";
+import type {
+  CompactionOutcome,
+  NavigationOutcome,
+  ResumeOutcome,
+  RunOutcome,
+  SuspendedOperation,
+} from "./outcomes.ts";
+import { readCurrent } from "./restore.ts";
+import { beforeResume } from "./run-hooks.ts";
+import { suspension } from "./suspended.ts";
+
+/** An operation that was accepted, and the drive that is to take it to its end. */
+export interface Begun {
+  readonly current: CurrentOperation;
+  readonly live: DriveState;
+  /** By a call of the application, so that its hooks are asked first. */
+  readonly isResumed?: true;
+}
+
+interface Outcomes {
+  readonly run: RunOutcome;
+  readonly compaction: CompactionOutcome;
+  readonly navigation: NavigationOutcome;
+}
+
+/** Which lane is driven, and how. */
+export interface DrivenLane {
+  readonly environment: Environment;
+  readonly name: string;
+  readonly line: MutationLine;
+  /** Undefined with automatic drive. */
+  readonly gate: ManualGate | undefined;
+  /** Told after each drive: the lane may be idle. */
+  readonly onEnd: () => void;
+}
+
+/** See the module header. */
+export class LaneDriver {
+  readonly #lane: DrivenLane;
+  readonly #environment: Environment;
+  /** What a drive may look at. */
+  readonly #view: DriveView;
+  #driving: Begun | undefined;
+  /** The open operation while nobody drives it here: as it was found, or as it was suspended. */
+  #suspended: SuspendedOperation | undefined;
+  /** What the latest drive knew of its structural work: one that was suspended goes on with it. */
+  #structural: StructuralMemory | undefined;
+
+  constructor(lane: DrivenLane, suspended: SuspendedOperation | undefined) {
+    this.#lane = lane;
+    this.#environment = lane.environment;
+    this.#suspended = suspended;
+    this.#view = createDriveView(lane.environment);
+  }
+
+  get isDriving(): boolean {
+    return this.#driving !== undefined;
+  }
+
+  /** The open operation while nobody drives it in this process. */
+  get suspendedOperation(): SuspendedOperation | undefined {
+    return this.#driving ? undefined : this.#suspended;
+  }
+
+  /** Hooks park where effects do. */
+  readonly passHook: HookPass = (name, runId, run) => {
+    const { gate } = this.#lane;
+    if (gate === undefined) return run();
+    const info = {
+      kind: "hook",
+      description: `ask the hooks ${name}`,
+      details: { hook: name, operationId: runId },
+    };
+    return gate.pass(info, run);
+  };
+
+  /** Sets the one drive of the lane. */
+  begin(current: CurrentOperation, live = newDriveState(0)): Begun {
+    this.#driving = { current, live };
+    return this.#driving;
+  }
+
+  /** Goes on with the open operation, if it can be. Called on the mutation line; a drive that resumes may poll once. */
+  async admitResume(): Promise<Result<Begun, LaneBusy | NothingToResume | MissingIdentities>> {
+    const environment = this.#environment;
+    const { name } = this.#lane;
+    environment.lifecycle.admit();
+    const laneState = await environment.session.getRegister("lane.state", name);
+    const operationId = laneState?.value.currentOperationId ?? null;
+    if (operationId === null) {
+      const message = `lane ${name} has no open operation; getLastResult tells how the latest one ended`;
+      return err(new NothingToResume({ message, lane: name }));
+    }
+    if (this.#driving) return err(await busy(environment, name, operationId));
+    const current = await readCurrent(environment.session, name, operationId);
+    if (current === undefined) throw new Error(`operation ${operationId} vanished on the mutation line`);
+    const live = newDriveState(1, this.#structural);
+    const action = nextAction(current.state, await this.#view.plannerInputs(current, live));
+    if (action.kind === "suspend" && action.reason === "missing_identities") {
+      return err(missingError(name, action.missing));
+    }
+    environment.publisher.resumed(name);
+    return ok({ ...this.begin(current, live), isResumed: true });
+  }
+
+  /**
+   * Before another operation may begin: if the one that is driven was ended from outside, its drive is told, with its
+   * result, which the next operation would overwrite.
+   */
+  async afterOvertaken<T>(job: () => Promise<T>): Promise<T> {
+    const { session, publisher } = this.#environment;
+    if (this.#driving) {
+      const { current, live } = this.#driving;
+      const laneState = await session.getRegister("lane.state", this.#lane.name);
+      if (laneState?.value.currentOperationId !== current.operation.operationId) {
+        const last = (await session.getRegister("lane.lastResult", this.#lane.name))?.value;
+        if (last !== undefined && live.endedFromOutside === undefined) {
+          live.endedFromOutside = checkLastResult(this.#lane.name, last);
+          publisher.endedElsewhere(this.#lane.name, live.endedFromOutside);
+        }
+        live.controller.abort();
+      }
+    }
+    return job();
+  }
+
+  /** Drives an accepted operation; settles early if the harness ends. */
+  untilOutcome(begun: Begun): Promise<ResumeOutcome> {
+    return this.#environment.lifecycle.untilEnd(this.#drive(begun));
+  }
+
+  /** The outcome of an operation whose kind is known, as its own call answers it. */
+  async outcomeOf<Kind extends OperationKind>(
+    kind: Kind,
+    begun: Begun,
+  ): Promise<Result<{ runId: string } & Outcomes[Kind], never>> {
+    const { operation, ...rest } = await this.untilOutcome(begun);
+    if (operation !== kind) throw new Error(`a ${kind} was accepted, and a ${operation} was driven`);
+    return ok(rest as { runId: string } & Outcomes[Kind]);
+  }
+
+  /** Stops what runs; an operation that nobody drives is driven to its end by the lane itself. */
+  reconcile(current: CurrentOperation): void {
+    if (this.#driving) {
+      this.#driving.live.controller.abort();
+      this.#lane.gate?.takeBack();
+      // Its poll is awaited, and when that is settled the state does not name the source any more.
+      if (isPolling(current)) this.#cancelSource(current, this.#driving.live);
+      return;
+    }
+    this.#environment.publisher.takenUp(this.#lane.name);
+    const begun = this.begin(current);
+    begun.live.controller.abort();
+    const toTheEnd = () => this.untilOutcome(begun);
+    // Its failure faults the harness, and that is how everybody learns of it.
+    (this.#lane.gate?.during(toTheEnd) ?? toTheEnd()).catch(() => undefined);
+  }
+
+  #cancelSource(current: CurrentOperation, live: DriveState): void {
+    const { provider, modelId } = current.configuration.model;
+    const isKnown = this.#environment.models.getModel(provider, modelId) !== undefined;
+    if (isKnown) cancelSource(this.#effectsOf(live), current, live);
+  }
+
+  /** The effects of a drive, behind the gate if there is one. */
+  #effectsOf(live: DriveState): Effects {
+    live.passHook = this.passHook;
+    const { line, gate } = this.#lane;
+    const real = new RealEffects(this.#environment, line, live);
+    return gate ? gated(real, gate) : real;
+  }
+
+  async #drive({ current, live, isResumed }: Begun): Promise<ResumeOutcome> {
+    const { lifecycle, session } = this.#environment;
+    const stopListening = lifecycle.onEnd(() => live.controller.abort());
+    const { operationId, intent } = current.operation;
+    const span = this.#environment.telemetry.start(`pi.harness.${intent.kind}`, {
+      "pi.harness.lane": this.#lane.name,
+      "pi.harness.operation_id": operationId,
+      "pi.harness.is_resumed": isResumed === true,
+    });
+    live.spans.operation = span;
+    followTurn(live, turnIdOf(current.state));
+    try {
+      const fx = this.#effectsOf(live);
+      if (isResumed && current.state.control.status === "running") {
+        await beforeResume(this.#environment, hookSite(live, current.operation), current.operation);
+      }
+      const end = await drive(fx, this.#view, current, live);
+      followTurn(live, undefined);
+      span.end({ "pi.harness.outcome": end.kind === "finished" ? end.result.outcome : end.kind });
+      this.#suspended = await suspension(this.#environment, this.#lane.name, end);
+      return await operationOutcome(session, live, current, end);
+    } catch (error) {
+      throw lifecycle.fault(error);
+    } finally {
+      followTurn(live, undefined);
+      span.end();
+      stopListening();
+      // An operation that was ended from outside leaves effects behind that nobody will settle.
+      if (live.running.size > 0) live.controller.abort();
+      if (this.#driving?.live === live) this.#driving = undefined;
+      this.#structural = live.structural;
+      this.#lane.onEnd();
+    }
+  }
+}
