@@ -39,6 +39,32 @@ const unknown = (intent: string, effect: string, settlement: string) => [
 const around = (...commits: readonly string[]) =>
   commits.flatMap((commit) => [`${commit}:before`, `${commit}:after`]);
 
+/** Cuts while the nth request for a summary is under way: from its intent until it is booked. */
+const requested = (n: number) => [
+  ...around(`structural.request#${n}`),
+  ...[`provider.summary#${n}:before`, `provider.summary#${n}:inside`, `provider.summary#${n}:after`],
+  `structural.request.settle#${n}:before`,
+];
+
+/** Cuts that lose an attempt at a summary of which nothing is booked: in its first request, the nth of all. */
+const unbooked = (intent: string, n: number) => [`${intent}:after`, ...requested(n)];
+
+/** Cuts that lose an attempt at a summary whose last request, the nth of all, is booked. */
+const booked = (n: number, conclusion: string) => [
+  `structural.request.settle#${n}:after`,
+  `${conclusion}:before`,
+];
+
+/** The same for an attempt of two requests, the nth and the next: from when the first is booked. */
+const bookedTwo = (n: number, conclusion: string) => [
+  `structural.request.settle#${n}:after`,
+  ...requested(n + 1),
+  ...booked(n + 1, conclusion),
+];
+
+/** Cuts after which a deadline passes while the process is down. */
+const overslept = (retry: string, sleep: string) => [`${retry}:after`, `${sleep}:before`];
+
 const DIFFERS: Readonly<Record<string, readonly string[]>> = {
   // No retry is allowed: a request of unknown outcome ends the run as failed.
   "one-turn": unknown("generation.intent#1", "provider.request#1", "generation.settle.finish#1"),
@@ -67,6 +93,8 @@ const DIFFERS: Readonly<Record<string, readonly string[]>> = {
     ...unknown("tool.intent#1", "tool.execute#1", "tool.settle#1"),
     ...unknown("tool.intent#2", "tool.execute#2", "tool.settle#2"),
   ],
+  // Requests may be tried again, and what is noted is noted once, before the death or after it.
+  "notes-beside": [],
   // Its tool may be repeated and its requests may be tried again: nothing differs, anywhere.
   "large-result": [],
   // Its tool may be repeated and its requests may be tried again.
@@ -97,6 +125,7 @@ const DIFFERS: Readonly<Record<string, readonly string[]>> = {
   ],
   // Everything that was pending is asked or run again, and what was said then is said again unless it is durable.
   "follow-up-at-the-end": [],
+  "goes-on-at-the-end": [],
   "steer-one-at-a-time": [],
   "steer-all-at-once": [],
   "steer-withdrawn": [],
@@ -116,9 +145,6 @@ const DIFFERS: Readonly<Record<string, readonly string[]>> = {
   ],
   "note-while-answering": [],
   "writes-between-runs": [],
-  // Requests may be tried again, and what is noted is noted once, before the death or after it.
-  "notes-beside": [],
-  "goes-on-at-the-end": [],
   "next-run": [],
   "next-run-withdrawn": [],
   // Until the cancellation is durable the request is sent again, and cancelled again. After it, nobody learns the answer.
@@ -152,6 +178,85 @@ const DIFFERS: Readonly<Record<string, readonly string[]>> = {
     "generation.intent#1:before",
     ...unknown("generation.intent#1", "provider.request#1", "generation.settle.deferred#1"),
   ],
+  // The whole attempt is made again. What it has booked by then stands in the ledger beside the bills of the next one; of
+  // a request that was not booked nothing is known, and the same is asked again.
+  compact: [...bookedTwo(1, "manual.generated#1"), ...bookedTwo(3, "manual.generated#2")],
+  // No request is made, and the hook is asked again until what it decides is durable, its bill with it.
+  "compact-declined": [],
+  "compact-by-hook": [],
+  "compact-retry": [
+    // The first attempt fails in every history, but if the process is gone before that is durable, nobody waits; and what
+    // was not booked by then is not booked at all.
+    ...unbooked("structural.intent#1", 1),
+    ...bookedTwo(1, "structural.retry#1"),
+    ...overslept("structural.retry#1", "timer.sleep#1"),
+    // The second is followed by a third, which succeeds like it: only what the second has booked is booked twice.
+    ...bookedTwo(3, "manual.generated#1"),
+  ],
+  "compact-at-cap": [
+    // One bill less, and nobody waits; from the booking on only nobody waits, and the next prompt comes sooner.
+    ...unbooked("structural.intent#1", 1),
+    ...booked(1, "structural.retry#1"),
+    ...overslept("structural.retry#1", "timer.sleep#1"),
+    // No attempt is left: the operation fails in either case, with one bill less here. That it fails for another reason
+    // once that is booked is no difference any more: the run of the next prompt has overwritten the result.
+    ...unbooked("structural.intent#2", 2),
+  ],
+  // As in `compact`. The tool may be repeated, and the request of a turn may be tried again.
+  threshold: bookedTwo(1, "compaction.generated#1"),
+  "threshold-declined": [],
+  "threshold-by-hook": [],
+  "threshold-empty": [],
+  // A lost failure is asked for again, with the same words: the run fails with them, and has booked the request once more.
+  "threshold-summary-fails": booked(1, "compaction.failed#1"),
+  // A lost overflow is found again, and counts as the first. The summary is that of `compact`, by one request.
+  "overflow-error": booked(1, "compaction.generated#1"),
+  "overflow-reported": booked(1, "compaction.generated#1"),
+  "overflow-short-length": booked(1, "compaction.generated#1"),
+  "overflow-twice": booked(1, "compaction.generated#1"),
+  "overflow-empty": [],
+  "overflow-declined": [],
+  "overflow-by-hook": [],
+  // As in `compact-retry`, by one request an attempt.
+  "overflow-summary-retry": [
+    ...unbooked("structural.intent#1", 1),
+    ...booked(1, "structural.retry#1"),
+    ...overslept("structural.retry#1", "timer.sleep#1"),
+    ...booked(2, "compaction.generated#1"),
+  ],
+  // No effect at all: a navigation happened, or it did not and is asked for again.
+  navigate: [],
+  "navigate-summary": booked(1, "navigation.generated#1"),
+  "navigate-by-hook": [],
+  "navigate-declined": [],
+  // As in `compact-at-cap`, with two waits.
+  "navigate-summary-fails": [
+    ...unbooked("structural.intent#1", 1),
+    ...booked(1, "structural.retry#1"),
+    ...overslept("structural.retry#1", "timer.sleep#1"),
+    ...unbooked("structural.intent#2", 2),
+    ...booked(2, "structural.retry#2"),
+    ...overslept("structural.retry#2", "timer.sleep#2"),
+    ...unbooked("structural.intent#3", 3),
+  ],
+  // An attempt without a request books nothing.
+  "navigate-nothing-to-summarize": [],
+  // The request is asked again, and what was said then is said again unless it is durable; once booked, it is booked twice.
+  "steer-while-compacting": booked(1, "compaction.generated#1"),
+  "abort-compaction": [
+    // Until the cancellation is durable the whole attempt is made again, and cancelled again: the first request is booked
+    // twice.
+    "structural.request.settle#1:after",
+    ...around("structural.request#2"),
+    ...["provider.summary#2:before", "provider.summary#2:inside", "provider.summary#2:after"],
+    // After it, nobody learns what the second has cost.
+    ...around("structural.abort#1"),
+    "structural.request.settle#2:before",
+  ],
+  // What the hook supplies is dropped in either case, and its cost with it.
+  "abort-navigation": [],
+  // The attempt is made again, and cancelled again; once that is durable, nobody learns what its request has cost.
+  "abort-threshold": ["abort#1:after", "structural.request.settle#1:before"],
 };
 
 async function differing(scenario: Scenario, subject: Subject): Promise<Set<string>> {
