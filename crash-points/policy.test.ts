@@ -209,6 +209,12 @@ const DIFFERS: Readonly<Record<string, readonly string[]>> = {
   "threshold-empty": [],
   // A lost failure is asked for again, with the same words: the run fails with them, and has booked the request once more.
   "threshold-summary-fails": booked(1, "compaction.failed#1"),
+  // No retry is allowed, neither of the turn nor of the summary: whichever is lost, the run fails.
+  "threshold-once": [
+    ...unknown("generation.intent#1", "provider.request#1", "generation.settle.finish#1"),
+    ...unbooked("structural.intent#1", 1),
+    ...booked(1, "compaction.generated#1"),
+  ],
   // A lost overflow is found again, and counts as the first. The summary is that of `compact`, by one request.
   "overflow-error": booked(1, "compaction.generated#1"),
   "overflow-reported": booked(1, "compaction.generated#1"),

@@ -61,6 +61,7 @@ import threshold from "./threshold.ts";
 import thresholdByHook from "./threshold-by-hook.ts";
 import thresholdDeclined from "./threshold-declined.ts";
 import thresholdEmpty from "./threshold-empty.ts";
+import thresholdOnce from "./threshold-once.ts";
 import thresholdSummaryFails from "./threshold-summary-fails.ts";
 import toolError from "./tool-error.ts";
 import twoTools from "./two-tools.ts";
@@ -114,6 +115,7 @@ export const SCENARIOS: readonly Scenario[] = [
   thresholdByHook,
   thresholdEmpty,
   thresholdSummaryFails,
+  thresholdOnce,
   overflowError,
   overflowReported,
   overflowShortLength,
