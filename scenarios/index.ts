@@ -2,6 +2,7 @@
  * The workloads, one a file, in the order in which a newcomer would read them. `crashproof list` prints this list.
  */
 import type { Scenario } from "../src/faults/index.ts";
+import abortBesideOtherCalls from "./abort-beside-other-calls.ts";
 import abortBesideSafeTool from "./abort-beside-safe-tool.ts";
 import abortCompaction from "./abort-compaction.ts";
 import abortNavigation from "./abort-navigation.ts";
@@ -101,6 +102,7 @@ export const SCENARIOS: readonly Scenario[] = [
   nextRunWithdrawn,
   abortWhileAnswering,
   abortWhileToolRuns,
+  abortBesideOtherCalls,
   abortBesideSafeTool,
   abortWhileWaiting,
   abortWhilePolling,

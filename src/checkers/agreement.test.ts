@@ -22,6 +22,23 @@ describe("comparing views", () => {
       { a: "" },
       'at /a: expected {"$any":"text"}, found ""',
     ],
+    "neither of two values": [
+      { a: { $oneOf: [{ b: 1 }, { b: 2 }] } },
+      { a: { b: 3 } },
+      'at /a: expected {"$oneOf":[{"b":1},{"b":2}]}, found {"b":3}',
+    ],
+    "a mixture of two values": [
+      [
+        {
+          $oneOf: [
+            { b: 1, c: 1 },
+            { b: 2, c: 2 },
+          ],
+        },
+      ],
+      [{ b: 1, c: 2 }],
+      'at /0: expected {"$oneOf":[{"b":1,"c":1},{"b":2,"c":2}]}, found {"b":1,"c":2}',
+    ],
     "nothing where some value is wanted": [
       { a: { $any: "value" } },
       {},
@@ -38,6 +55,8 @@ describe("comparing views", () => {
     "equal values": [{ a: [1, null] }, { a: [1, null] }],
     "any text": [{ a: { $any: "text" } }, { a: "interrupted" }],
     "any value": [{ a: { $any: "value" } }, { a: null }],
+    "the first of two values": [{ a: { $oneOf: [{ b: 1 }, { b: { $any: "text" } }] } }, { a: { b: 1 } }],
+    "the second of two values": [{ a: { $oneOf: [{ b: 1 }, { b: { $any: "text" } }] } }, { a: { b: "x" } }],
     "an optional member that is there": [{ a: { $any: "optional" } }, { a: {} }],
     "an optional member that is not": [{ a: { $any: "optional" } }, {}],
   };

@@ -3,7 +3,8 @@
  *
  * A pattern stands where the specification fixes what a value is and leaves its wording open. It is an object with one
  * key: `{"$any": "text"}` a text that is not empty, `{"$any": "value"}` anything; a member whose pattern is
- * `{"$any": "optional"}` may also be absent. No stored value looks like this: `$any` is no key of any durable shape.
+ * `{"$any": "optional"}` may also be absent. `{"$oneOf": [a, b]}` stands for values of which one must be found, where the
+ * specification leaves a race open. No stored value looks like this: neither key is one of any durable shape.
  */
 
 /** Where two values differ. */
@@ -16,7 +17,9 @@ export interface ViewDifference {
 }
 
 /** A pattern of the header. */
-export type Pattern = { readonly $any: "text" | "value" | "optional" };
+export type Pattern =
+  | { readonly $any: "text" | "value" | "optional" }
+  | { readonly $oneOf: readonly unknown[] };
 
 /** Compares two canonical texts. Undefined if `found` is what `expected` demands. */
 export function compareViews(expected: string, found: string): ViewDifference | undefined {
@@ -56,14 +59,16 @@ export function firstDifference(expected: unknown, found: unknown, pointer = "")
     : difference(`${pointer}/${escapeKey(extra)}`, undefined, found[extra]);
 }
 
-function patternOf(value: unknown): Pattern["$any"] | undefined {
+function patternOf(value: unknown): Pattern | undefined {
   if (!isRecord(value)) return undefined;
-  const { $any } = value;
-  return $any === "text" || $any === "value" || $any === "optional" ? $any : undefined;
+  const { $any, $oneOf } = value;
+  if (Array.isArray($oneOf)) return { $oneOf };
+  return $any === "text" || $any === "value" || $any === "optional" ? { $any } : undefined;
 }
 
-function matches(pattern: Pattern["$any"], found: unknown): boolean {
-  switch (pattern) {
+function matches(pattern: Pattern, found: unknown): boolean {
+  if ("$oneOf" in pattern) return pattern.$oneOf.some((each) => firstDifference(each, found) === undefined);
+  switch (pattern.$any) {
     case "text":
       return typeof found === "string" && found !== "";
     case "value":

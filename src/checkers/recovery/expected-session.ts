@@ -4,12 +4,14 @@
  */
 import type { NotingCall } from "../../faults/index.ts";
 import { addUsage, type Usage, zeroUsage } from "../../model/index.ts";
+import type { Pattern } from "../compare-views.ts";
 import type { ExpectedQueues } from "./expected-queues.ts";
 import { ANY_OPTIONAL, ANY_TEXT, type LibraryReply, type LibraryResult, usageOf } from "./library.ts";
 import {
   type ParsedContent,
   type ParsedEntry,
   type ParsedItem,
+  type ParsedMessage,
   type ParsedRegister,
   type ParsedUsage,
   type ParsedView,
@@ -100,6 +102,13 @@ export class ExpectedSession {
     const entryId = this.#append({ ...message, timestamp: this.nowMs }, terminate);
     if (usage !== undefined) this.#usage.push({ adjustment: false, entryId, id: this.#newId(), usage });
     return terminate;
+  }
+
+  /** Places the result of a call for which two histories are right. Neither bears a cost or ends the run. */
+  placeEither(first: LibraryResult, second: LibraryResult): void {
+    const $oneOf = [first, second].map(({ message }) => ({ ...message, timestamp: this.nowMs }));
+    const either: Pattern = { $oneOf };
+    this.#append(either as unknown as ParsedMessage);
   }
 
   #append(message: NonNullable<ParsedEntry["message"]>, terminate = false): string {

@@ -222,6 +222,13 @@ export class TurnCount {
   }
 }
 
+/** The turn in which a conversation stands. */
+export function turnOf(entries: readonly ParsedEntry[]): TurnCount {
+  const count = new TurnCount();
+  for (const entry of entries) count.take(entry);
+  return count;
+}
+
 /** Whether a response was made up: it bears no mark of a provider and cost nothing. */
 export function isSynthetic({ responseId, usage }: ParsedMessage): boolean {
   return responseId === undefined && (usage?.totalTokens ?? 0) === 0;

@@ -254,7 +254,57 @@ const cases: Record<string, Case> = {
   },
 };
 
+/** A call is cancelled in its middle while the one after it may be started. */
+const cancelledBeside = {
+  script: {
+    ...scenario([[calls]]),
+    meanwhile: [{ while: { tool: "call_1" }, call: "abort" }],
+  } as Scenario,
+  atCut: () => planned().toolIntent(0, "safe").execute("call_1", "read"),
+  uninterrupted: (history: History) => history.abort().toolSettle(0).toolSynthetic(1).aborted(),
+};
+const again = (dead: History) => dead.execute("call_1", "read");
+const beside = (dead: History) => again(dead).toolIntent(1, "never").execute("call_2", "delete").abort();
+
+const rightBeside: Record<string, (dead: History) => History> = {
+  "it was never started": (dead) => again(dead).abort().toolSettle(0).toolSynthetic(1).aborted(),
+  "it was started before": (dead) => beside(dead).toolSettle(0).toolSettle(1).aborted(),
+};
+const wrongBeside: Record<string, (dead: History) => History> = {
+  "it asks for the end of a run that is cancelled": (dead) =>
+    beside(dead).toolSettle(0).toolSettle(1, { terminate: true }).aborted(),
+  "what it gives is not its result": (dead) =>
+    beside(dead).toolSettle(0).result("tool.settle", 1, { text: "another" }).aborted(),
+  "the call that was cancelled loses its result": (dead) =>
+    again(dead).abort().toolSynthetic(0).toolSynthetic(1).aborted(),
+};
+
 describe("recovery", () => {
+  describe("of a call that is cancelled while the next is started", () => {
+    const { script, atCut, uninterrupted } = cancelledBeside;
+    const reached = async (recover: (dead: History) => History) => {
+      const { canonical } = await expectation(script, atCut(), uninterrupted(atCut()));
+      return compareViews(canonical, recover(atCut().crash()).view().canonical);
+    };
+
+    it.each(Object.entries(rightBeside))("passes when %s", async (_name, recover) => {
+      expect(await reached(recover)).toBeUndefined();
+    });
+
+    it.each(Object.entries(wrongBeside))("is found wrong when %s", async (_name, recover) => {
+      expect(await reached(recover)).toBeDefined();
+    });
+
+    it("is not known where the next is billed, since its row may stand or not", async () => {
+      const billed = script.tools.map((tool) => ({
+        ...tool,
+        does: { kind: "answers" as const, text: "result", usage },
+      }));
+      const asked = expectation({ ...script, tools: billed }, atCut(), uninterrupted(atCut()));
+      await expect(asked).rejects.toThrow(NotCovered);
+    });
+  });
+
   describe.each(Object.entries(cases))(
     "from %s",
     (_, { script, atCut, uninterrupted, demands, right, wrong }) => {
