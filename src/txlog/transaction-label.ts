@@ -3,13 +3,17 @@
  *
  * The label follows from the facts alone, so whoever stands between the driver and the store can name every boundary
  * without knowing what the driver is about. Usage rides along with the fact that it belongs to.
+ *
+ * A file may hold two transactions that the driver never makes by itself, so that no process of it dies there, and they
+ * are no rows of its coverage: a message of the user alone, since the driver accepts one together with the start of its
+ * run (spec §3.8, duty 7), and usage alone, since the driver writes it together with the outcome that it is the cost of,
+ * or not at all. `driver/prefix.test.ts` holds it to that.
  */
 import { absurd } from "../foundation/index.ts";
 import type { EntryBody, NewFact, RecordBody } from "./fact-types.ts";
 
-/** All labels, in the order of a run. */
+/** The labels of all transactions that the driver makes, in the order of a run. */
 export const TRANSACTION_LABELS = [
-  "userMessage",
   "runStarted",
   "compactionStarted",
   "stepAttempt",
@@ -27,10 +31,10 @@ export const TRANSACTION_LABELS = [
   "operationFinished.completed",
   "operationFinished.aborted",
   "operationFinished.failed",
-  "usage",
 ] as const;
 
-export type TransactionLabel = (typeof TRANSACTION_LABELS)[number];
+/** The last two are labels of what other writers make. */
+export type TransactionLabel = (typeof TRANSACTION_LABELS)[number] | "userMessage" | "usage";
 
 /** The label of a transaction: the one of its first record, or of its first entry if it has none. */
 export function labelOfTransaction(facts: readonly NewFact[]): TransactionLabel {

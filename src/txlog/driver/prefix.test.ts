@@ -7,17 +7,22 @@ import { idsOfIncarnation, VirtualClock } from "../../foundation/index.ts";
 import type { SessionState } from "../state.ts";
 import { MemorySessionFiles } from "../store/memory-files.ts";
 import { openSession } from "../store/open.ts";
-import type { FileSessionStore } from "../store/store.ts";
+import type { FileSessionStore, RecoverableStore } from "../store/store.ts";
 import { WriterLocks } from "../store/writer-locks.ts";
+import { labelOfTransaction, TRANSACTION_LABELS } from "../transaction-label.ts";
 import type { ToolExecution, World } from "../world.ts";
 import { type Rest, SessionDriver } from "./driver.ts";
 
 const PATH = `${CWD}/.tiny-agent/sessions/2023-11-14T22-13-20-000Z_${idOf(0xabc)}.jsonl`;
 
+const COST = { input: 3, output: 2, cacheRead: 0, cacheWrite: 0 };
+
 /** A process that has just opened a file. */
 class Opened {
   readonly disk = new MemorySessionFiles();
   readonly executed: ToolExecution[] = [];
+  /** Of all commits of the driver. */
+  readonly labels: string[] = [];
   requestCount = 0;
 
   async open(bytes: Uint8Array): Promise<{ store: FileSessionStore; driver: SessionDriver }> {
@@ -32,14 +37,23 @@ class Opened {
     const world: World = {
       request: async () => {
         this.requestCount += 1;
-        return { type: "answer", stopReason: "stop", content: "an answer" };
+        return { type: "answer", stopReason: "stop", content: "an answer", usage: COST };
       },
       execute: async (execution) => {
         this.executed.push(execution);
-        return { type: "success", content: "a result" };
+        return { type: "success", content: "a result", usage: COST };
       },
     };
-    return { store, driver: new SessionDriver({ store, world, ids, process: declaration }) };
+    const seen: RecoverableStore = {
+      commit: (facts) => {
+        this.labels.push(labelOfTransaction(facts));
+        return store.commit(facts);
+      },
+      load: () => store.load(),
+      consult: (read) => store.consult(read),
+      close: () => store.close(),
+    };
+    return { store, driver: new SessionDriver({ store: seen, world, ids, process: declaration }) };
   }
 }
 
@@ -81,7 +95,14 @@ async function checkPrefix(bytes: Buffer): Promise<void> {
   if (operation.kind === "run" && operation.step?.stopReason === "stop") {
     expect([process.requestCount, process.executed]).toEqual([0, []]);
   }
-  if (!hasOpenCall(await store.load())) expect((await driver.prompt("next")).ok).toBe(true);
+  if (!hasOpenCall(await store.load())) {
+    expect((await driver.prompt("next")).ok).toBe(true);
+    await driver.resume();
+    expect((await driver.compact(1)).ok).toBe(true);
+    await driver.resume();
+  }
+  // Neither a message of the user alone nor usage alone: they ride along with what they belong to.
+  for (const label of process.labels) expect(TRANSACTION_LABELS).toContain(label);
 }
 
 describe("from every prefix of a story", () => {
