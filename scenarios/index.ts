@@ -17,6 +17,7 @@ import compactAtCap from "./compact-at-cap.ts";
 import compactByHook from "./compact-by-hook.ts";
 import compactDeclined from "./compact-declined.ts";
 import compactRetry from "./compact-retry.ts";
+import compactThenAbort from "./compact-then-abort.ts";
 import deferredAfterTools from "./deferred-after-tools.ts";
 import deferredError from "./deferred-error.ts";
 import deferredMismatch from "./deferred-mismatch.ts";
@@ -65,6 +66,7 @@ import thresholdEmpty from "./threshold-empty.ts";
 import thresholdOnce from "./threshold-once.ts";
 import thresholdSummaryFails from "./threshold-summary-fails.ts";
 import toolError from "./tool-error.ts";
+import truncatedCalls from "./truncated-calls.ts";
 import twoTools from "./two-tools.ts";
 import writeWhileToolRuns from "./write-while-tool-runs.ts";
 import writesBetweenRuns from "./writes-between-runs.ts";
@@ -75,6 +77,7 @@ export const SCENARIOS: readonly Scenario[] = [
   parallelTools,
   parallelWithRefusals,
   toolError,
+  truncatedCalls,
   terminatingTool,
   redeployedTools,
   notesBeside,
@@ -112,6 +115,7 @@ export const SCENARIOS: readonly Scenario[] = [
   compactByHook,
   compactRetry,
   compactAtCap,
+  compactThenAbort,
   threshold,
   thresholdDeclined,
   thresholdByHook,

@@ -20,7 +20,12 @@ export default {
         toolCalls: [
           { id: "call-1", name: "delete_file", arguments: { path: "/etc/hosts" } },
           { id: "call-2", name: "rename_file", arguments: { path: "/etc/hosts" } },
-          { id: "call-3", name: "read_file", arguments: { file: "/etc/hosts" } },
+          {
+            id: "call-3",
+            name: "read_file",
+            arguments: { file: "/etc/hosts" },
+            argumentsText: '{"file":"/etc/hosts"',
+          },
         ],
         stopReason: "toolUse",
         usage: { input: 80, output: 30 },

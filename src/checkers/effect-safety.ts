@@ -274,7 +274,10 @@ type Answer = readonly object[] | "error" | undefined;
 function responseTo(row: BillRow | SummaryRow, scenario: Scenario): Answer {
   const reply = row.kind === "summary" ? summaryReply(scenario, row) : turnReply(scenario, row);
   if (reply === undefined) return undefined;
-  const calls = (reply.toolCalls ?? []).map((call) => ({ type: "toolCall", ...call }));
+  const calls = (reply.toolCalls ?? []).map(({ argumentsText: _, ...call }) => ({
+    type: "toolCall",
+    ...call,
+  }));
   return reply.text === undefined ? calls : [{ type: "text", text: reply.text }, ...calls];
 }
 

@@ -180,6 +180,11 @@ export interface ScriptedCall {
   readonly id: string;
   readonly name: string;
   readonly arguments: { readonly [key: string]: JsonValue };
+  /**
+   * What the model wrote, where that is not the JSON of the arguments. A system that is handed arguments as text is handed
+   * this; the others are handed what a lenient reader makes of it, the arguments.
+   */
+  readonly argumentsText?: string;
 }
 
 /** Tokens of one request. Costs are derived: one millionth of a dollar a token, so that sums stay readable. */

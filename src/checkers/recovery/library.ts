@@ -135,7 +135,7 @@ export class Library {
   ): LibraryReply {
     const content = [
       ...(text === undefined ? [] : [{ type: "text", text }]),
-      ...(toolCalls ?? []).map((call) => ({ type: "toolCall", ...call })),
+      ...(toolCalls ?? []).map(({ argumentsText: _, ...call }) => ({ type: "toolCall", ...call })),
     ];
     const billed = usageOf(usage);
     // A request that did not fit is stored as an error, in the runtime's own words if the world said something else.

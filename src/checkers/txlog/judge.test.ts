@@ -11,10 +11,17 @@ type Fact = { readonly kind: string; readonly [key: string]: unknown };
 
 const user: Fact = { kind: "entry", entry: { type: "message", message: { role: "user", content: "hi" } } };
 const runStarted: Fact = { kind: "record", record: { type: "runStarted" } };
-const attempt = (number: number): Fact => ({
+const attempt = (number: number, stepKind = "assistant"): Fact => ({
   kind: "record",
-  record: { type: "stepAttempt", attempt: number },
+  record: { type: "stepAttempt", stepKind, attempt: number },
 });
+const compactionStarted: Fact = { kind: "record", record: { type: "compactionStarted" } };
+const compacted: Fact = { kind: "entry", entry: { type: "compaction" } };
+const summary: TimelineEvent = {
+  kind: "effect",
+  boundary,
+  row: { kind: "summary", task: 0, index: 0, attempt: 1, usage: { input: 1, output: 1 } },
+};
 const answer = (...calls: string[]): Fact => ({
   kind: "entry",
   entry: { type: "message", message: { role: "assistant", tool_calls: calls.map((id) => ({ id })) } },
@@ -95,7 +102,27 @@ describe("the judge of a transactional session", () => {
     ).toEqual([]);
   });
 
+  it("finds nothing in a compaction whose summary is asked for under its own attempts", () => {
+    const asked = [compactionStarted, attempt(1, "compaction"), summary, attempt(2, "compaction"), summary];
+    expect(seenIn([...asked, compacted, finished, [user, runStarted], attempt(1), request])).toEqual([]);
+  });
+
   it.each<[string, string, readonly Step[]]>([
+    [
+      "a summary without an attempt",
+      "txlog-intents: request-without-intent",
+      [compactionStarted, attempt(1, "compaction"), compacted, summary],
+    ],
+    [
+      "a summary under the attempt of a run",
+      "txlog-intents: request-without-intent",
+      [[user, runStarted], attempt(1), summary],
+    ],
+    [
+      "a summary twice under one attempt",
+      "txlog-intents: request-repeated",
+      [compactionStarted, attempt(1, "compaction"), summary, summary],
+    ],
     ["a request without an attempt", "txlog-intents: request-without-intent", [[user, runStarted], request]],
     [
       "a request twice under one attempt",

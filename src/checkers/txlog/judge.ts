@@ -53,8 +53,10 @@ interface Call {
 /** What the judge knows; replaced and never changed, so that a fork is free. */
 interface Known {
   readonly factCount: number;
-  /** The open attempt, and the requests that were sent under it. */
-  readonly attempt: { readonly number: number; readonly requests: number } | undefined;
+  /** The open attempt, what it is for, and the requests that were sent under it. */
+  readonly attempt:
+    | { readonly number: number; readonly for: "request" | "summary"; readonly requests: number }
+    | undefined;
   readonly calls: ReadonlyMap<string, Call>;
   /** Calls of the last assistant message, in order, and those that are answered. */
   readonly asked: readonly string[];
@@ -132,7 +134,13 @@ class TxlogJudge implements CheckerRun<RunEnd> {
       case "stepAttempt":
         if (this.#known.isAborting)
           this.#report("txlog-order", "attempt-after-abort", "an attempt began after an abort");
-        this.#learn({ attempt: { number: record.attempt, requests: 0 } });
+        this.#learn({
+          attempt: {
+            number: record.attempt,
+            for: record.stepKind === "compaction" ? "summary" : "request",
+            requests: 0,
+          },
+        });
         return;
       case "stepFailed":
         this.#learn({ attempt: undefined });
@@ -188,22 +196,19 @@ class TxlogJudge implements CheckerRun<RunEnd> {
   }
 
   #effect(row: WorldRow): void {
-    if (row.kind === "request") {
+    if (row.kind === "request" || row.kind === "summary") {
       const { attempt } = this.#known;
-      if (attempt === undefined) {
+      const asked = row.kind === "request" ? `turn ${row.turn}` : `summary ${row.task}`;
+      if (attempt?.for !== row.kind) {
         this.#report(
           "txlog-intents",
           "request-without-intent",
-          `turn ${row.turn} was asked without an open attempt`,
+          `${asked} was asked without an open attempt at it`,
         );
         return;
       }
       if (attempt.requests > 0) {
-        this.#report(
-          "txlog-intents",
-          "request-repeated",
-          `attempt ${attempt.number} asked turn ${row.turn} again`,
-        );
+        this.#report("txlog-intents", "request-repeated", `attempt ${attempt.number} asked ${asked} again`);
       }
       this.#learn({ attempt: { ...attempt, requests: attempt.requests + 1 } });
       return;

@@ -1,17 +1,19 @@
 /**
  * The view of a transactional session: the state after its committed lines (spec of the transactional session, §4).
  *
- * *Exact* holds the state and the number of facts. *Canonical* leaves the facts uncounted, since a repeated attempt is
- * one more, and renames the ids. Both leave out what depends on where the file lies: the working directory, and the
- * length in bytes that it makes longer.
+ * *Exact* holds the state, what became of every operation, which the state forgets, and the number of facts. *Canonical*
+ * leaves the facts uncounted, since a repeated attempt is one more, and renames the ids. Both leave out what depends on
+ * where the file lies: the working directory, and the length in bytes that it makes longer.
  */
 import { Corruption } from "../../foundation/index.ts";
-import { reduce, type SessionState } from "../../txlog/index.ts";
+import { operationsIn, type PastOperation, reduce, type SessionState } from "../../txlog/index.ts";
 import { renameIds, sortedJson } from "../canonical-view.ts";
 import type { View } from "../contract.ts";
 
 /** What both texts hold of the state. */
-export type VisibleState = Pick<SessionState, "transcript" | "activeContext" | "usage" | "operation">;
+export type VisibleState = Pick<SessionState, "transcript" | "activeContext" | "usage" | "operation"> & {
+  readonly operations: readonly PastOperation[];
+};
 
 /** Reads the bytes of a session file. @throws Corruption if the file is refused */
 export function viewOfTxlog(bytes: Uint8Array): View {
@@ -23,7 +25,8 @@ export function viewOfTxlog(bytes: Uint8Array): View {
     });
   }
   const { transcript, activeContext, usage, operation, header } = reduction.value.snapshot();
-  const visible: VisibleState = { transcript, activeContext, usage, operation };
+  const operations = operationsIn(bytes);
+  const visible: VisibleState = { transcript, activeContext, usage, operation, operations };
   const { cwd: _, ...identity } = header;
   return {
     exact: sortedJson({ ...visible, header: identity, factCount: reduction.value.nextSeq - 1 }),

@@ -1,19 +1,21 @@
 /**
- * One life of an application over a transactional session: open it, resume what is unfinished, then give the prompts
- * that the transcript does not hold yet.
+ * One life of a process over a transactional session: open it, and let its application drive it.
  */
-import { stopsIn } from "../../faults/index.ts";
+import { type Moment, stopsIn } from "../../faults/index.ts";
 import { idsOfIncarnation } from "../../foundation/index.ts";
 import {
   type FileSessionStore,
   labelOfTransaction,
   openSession,
+  operationsIn,
   type RecoverableStore,
   SessionDriver,
   type SessionFiles,
+  type SessionState,
   WriterLocks,
 } from "../../txlog/index.ts";
 import type { Boot, Incarnation } from "../contract.ts";
+import { TxlogApplication } from "./application.ts";
 import type { TxlogDisk } from "./disk.ts";
 import { faultySessionFiles } from "./faulty-files.ts";
 import { declarationOf, ScriptedTxlogWorld } from "./scripted-world.ts";
@@ -39,22 +41,20 @@ export function startTxlogLife(disk: TxlogDisk, id: string, boot: Boot, seams: T
     // A writer lock is held in the memory of a process: every life has its own.
     store = await openSession({ files, clock: world.clock, ids, locks: new WriterLocks() }, disk.cwd, id);
     const seen = observed(seams.mediumStore?.(store, boot) ?? store, boot, files);
+    const runtimeStore = seams.runtimeStore?.(seen, boot) ?? seen;
+    const application = new TxlogApplication(scenario, () => operationsIn(disk.bytes()));
+    const surroundings = {
+      turn: () => runtimeStore.consult(({ state }) => countAnswers(state)),
+      task: () => application.task(),
+      during: (moment: Moment) => application.during(moment),
+    };
     const driver = new SessionDriver({
-      store: seams.runtimeStore?.(seen, boot) ?? seen,
-      world: new ScriptedTxlogWorld(world, { gate, timeline }),
+      store: runtimeStore,
+      world: new ScriptedTxlogWorld(world, { gate, timeline }, surroundings),
       ids,
       process: declarationOf(scenario),
     });
-    await driver.resume();
-    const { transcript } = await store.load();
-    const given = transcript.filter((message) => message.role === "user").length;
-    for (const stimulus of scenario.stimuli.slice(given)) {
-      if (stimulus.call !== "prompt") throw new Error(`this system has no call ${stimulus.call}`);
-      const accepted = await driver.prompt(stimulus.text);
-      // Blocked work keeps its place: the next prompt waits until someone has decided.
-      if (!accepted.ok) return;
-      await driver.resume();
-    }
+    await application.live(driver);
   };
   return {
     life: work(),
@@ -63,6 +63,10 @@ export function startTxlogLife(disk: TxlogDisk, id: string, boot: Boot, seams: T
       await store?.close();
     },
   };
+}
+
+function countAnswers({ transcript }: SessionState): number {
+  return transcript.filter(({ role }) => role === "assistant").length;
 }
 
 /** The store with every commit passing the gate and written into the timeline. */

@@ -1,16 +1,19 @@
 /**
  * The scripted world as the transactional session sees it: a model that answers by turn, tools that leave a row.
  *
- * The turn of a request is the number of assistant messages in it. A failed answer is final in this system, so a turn is
- * asked once; an answer that was lost in a crash is given again.
+ * The turn of a request is the number of assistant messages of the session, also of those that a summary stands for now.
+ * A failed answer is final in this system, so a turn is asked once, and so is a summary; an answer that was lost in a
+ * crash is given again.
  */
-import type {
-  Scenario,
-  ScriptedReply,
-  ScriptedTool,
-  ScriptedUsage,
-  World,
-  WorldAccess,
+import {
+  type Moment,
+  type Scenario,
+  ScriptExhausted,
+  type ScriptedReply,
+  type ScriptedTool,
+  type ScriptedUsage,
+  type World,
+  type WorldAccess,
 } from "../../faults/index.ts";
 import type { JsonValue } from "../../foundation/index.ts";
 import type {
@@ -28,26 +31,64 @@ import type {
 export const ENVIRONMENT = "scripted";
 export const MODEL = "scripted-1";
 
+/** What the world has to do with the application that makes it happen. */
+export interface Surroundings {
+  /** How many answers the session has settled. */
+  readonly turn: () => Promise<number>;
+  /** How many compactions it has completed. */
+  readonly task: () => number;
+  /** Called once an effect has happened, before it answers; resolves when the application is done. */
+  readonly during: (moment: Moment) => Promise<void>;
+}
+
 export class ScriptedTxlogWorld implements TxlogWorld {
   readonly #world: World;
   readonly #access: WorldAccess;
+  readonly #around: Surroundings;
 
-  constructor(world: World, access: WorldAccess) {
+  constructor(world: World, access: WorldAccess, around: Surroundings) {
     this.#world = world;
     this.#access = access;
+    this.#around = around;
   }
 
-  async request({ messages }: ModelRequest): Promise<ModelReply> {
-    const turn = messages.filter((message) => message.role === "assistant").length;
-    return replyOf(await this.#world.request(this.#access, turn, 1));
+  async request({ purpose }: ModelRequest): Promise<ModelReply> {
+    try {
+      return replyOf(purpose === "compaction" ? await this.#summary() : await this.#answer());
+    } catch (error) {
+      if (!(error instanceof ScriptExhausted)) throw error;
+      // The provider fails, as it does for every system that is asked for more than is scripted.
+      return { type: "failed", error: { code: "script_exhausted", message: error.message } };
+    }
+  }
+
+  async #answer(): Promise<ScriptedReply> {
+    const turn = await this.#around.turn();
+    const reply = await this.#world.request(this.#access, turn, 1);
+    await this.#around.during({ turn });
+    return reply;
+  }
+
+  async #summary(): Promise<ScriptedReply> {
+    const task = this.#around.task();
+    const reply = await this.#world.requestSummary(this.#access, { task, index: 0, attempt: 1 });
+    await this.#around.during({ summary: task });
+    return reply;
   }
 
   async execute({ toolName, toolCallId, arguments: args }: ToolExecution): Promise<ToolOutcome> {
     const tool = this.#world.scenario.tools.find(({ name }) => name === toolName);
     if (tool === undefined) throw new Error(`the scenario has no tool ${toolName}`);
+    // Arguments of an intent were read from JSON.
+    const outcome = await this.#outcome(tool, toolCallId, args as JsonValue);
+    await this.#around.during({ tool: toolCallId });
+    return outcome;
+  }
+
+  /** A tool that throws has had its effect too. */
+  async #outcome(tool: ScriptedTool, callId: string, args: JsonValue): Promise<ToolOutcome> {
     try {
-      // Arguments of an intent were read from JSON.
-      const answer = await this.#world.execute(this.#access, tool, toolCallId, args as JsonValue);
+      const answer = await this.#world.execute(this.#access, tool, callId, args);
       return { type: "success", content: answer.text, ...usageOf(answer.usage) };
     } catch (error) {
       return { type: "error", content: error instanceof Error ? error.message : String(error) };
@@ -88,7 +129,7 @@ function replyOf(reply: ScriptedReply): ModelReply {
   const toolCalls = (reply.toolCalls ?? []).map((call) => ({
     id: call.id,
     name: call.name,
-    arguments: JSON.stringify(call.arguments),
+    arguments: call.argumentsText ?? JSON.stringify(call.arguments),
   }));
   return {
     type: "answer",

@@ -1,8 +1,8 @@
 /** The transactional session as a subject. */
 import { join } from "node:path";
 import { expectTxlogRecovery, startTxlogJudge, viewOfTxlog } from "../../checkers/index.ts";
-import type { Scenario } from "../../faults/index.ts";
-import { idsOfIncarnation, VirtualClock } from "../../foundation/index.ts";
+import type { MeanwhileCall, Moment, Scenario, Stimulus } from "../../faults/index.ts";
+import { absurd, idsOfIncarnation, VirtualClock } from "../../foundation/index.ts";
 import { createSession, TRANSACTION_LABELS, WriterLocks } from "../../txlog/index.ts";
 import type { Disk, Subject } from "../contract.ts";
 import { TxlogDisk } from "./disk.ts";
@@ -45,7 +45,7 @@ export function txlogSubject(options: { readonly id?: string; readonly seams?: T
   };
 }
 
-function reasonToSkip({ tools, turns, stimuli, meanwhile, runEnd }: Scenario): string | undefined {
+function reasonToSkip({ tools, turns, stimuli, meanwhile, decisions, runEnd }: Scenario): string | undefined {
   if (tools.some(({ does }) => does.kind === "answers" && does.terminate === true)) {
     return "a tool cannot end a run in this system";
   }
@@ -57,9 +57,55 @@ function reasonToSkip({ tools, turns, stimuli, meanwhile, runEnd }: Scenario): s
     return "an answer cannot be deferred in this system";
   }
   if (runEnd !== undefined) return "this system has no hooks";
-  if (meanwhile !== undefined || stimuli.some(({ call }) => call !== "prompt")) {
-    return "an application can only prompt this system";
+  const doesCompact = stimuli.some(({ call }) => call === "compact");
+  for (const call of stimuli) {
+    const reason = reasonToSkipCall(call);
+    if (reason !== undefined) return reason;
   }
+  for (const call of meanwhile ?? []) {
+    const reason = reasonToSkipCall(call) ?? reasonToSkipMoment(call.while, doesCompact);
+    if (reason !== undefined) return reason;
+  }
+  if (doesCompact && decisions !== undefined) return "this system has no hooks";
+  return undefined;
+}
+
+function reasonToSkipCall(call: Stimulus | MeanwhileCall): string | undefined {
+  switch (call.call) {
+    case "prompt":
+    case "abort":
+      return undefined;
+    case "compact":
+      if (call.refused !== undefined) return "this system compacts whenever there is a message";
+      if (call.customInstructions !== undefined) return "a compaction of this system takes no instructions";
+      return undefined;
+    case "navigateTree":
+      return "a session of this system is no tree";
+    case "setThinkingLevel":
+    case "setName":
+    case "createLane":
+    case "recordUsage":
+      return "this system notes nothing beside the conversation";
+    case "steer":
+    case "followUp":
+    case "nextRun":
+    case "cancelQueued":
+      return "this system has no queues";
+    case "appendMessage":
+    case "appendCustom":
+      return "an application writes nothing but prompts into a session of this system";
+    default:
+      return absurd(call, "call");
+  }
+}
+
+function reasonToSkipMoment(moment: Moment, doesCompact: boolean): string | undefined {
+  if ("retryOf" in moment) return "a failed answer is final in this system";
+  if ("suspendedAt" in moment) return "an answer cannot be deferred in this system";
+  if ("decision" in moment) return "this system has no hooks";
+  if ("turn" in moment && (moment.ask ?? 1) > 1) return "a turn is asked once in this system";
+  if ("summary" in moment && !doesCompact) return "this system does not compact by itself";
+  if ("summary" in moment && (moment.request ?? 0) > 0) return "a summary is one request in this system";
   return undefined;
 }
 
