@@ -87,6 +87,8 @@ const DIFFERS: Readonly<Record<string, readonly string[]>> = {
     // The deadline passes while the process is down: only the times differ, by what was not waited.
     ...["generation.settle.retry#1:after", "timer.sleep#1:before"],
   ],
+  // No call is executed, and requests may be tried again.
+  "truncated-calls": [],
   "terminating-tool": unknown("tool.intent#1", "tool.execute#1", "tool.settle.last#1"),
   // One was safe when it was started and is not now, the other the other way round. The third is safe both times.
   "redeployed-tools": [
@@ -201,6 +203,11 @@ const DIFFERS: Readonly<Record<string, readonly string[]>> = {
     // No attempt is left: the operation fails in either case, with one bill less here. That it fails for another reason
     // once that is booked is no difference any more: the run of the next prompt has overwritten the result.
     ...unbooked("structural.intent#2", 2),
+  ],
+  // The first work is as in `compact`, by one request; the second as in `abort-threshold`.
+  "compact-then-abort": [
+    ...booked(1, "manual.generated#1"),
+    ...["structural.abort#1:after", "structural.request.settle#2:before"],
   ],
   // As in `compact`. The tool may be repeated, and the request of a turn may be tried again.
   threshold: bookedTwo(1, "compaction.generated#1"),
