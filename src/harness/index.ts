@@ -61,6 +61,7 @@ export type {
 } from "./hooks.ts";
 export type { HarnessLane } from "./lane.ts";
 export type { LaneInfo } from "./lane-creation.ts";
+export type { AgentLane } from "./main-lane.ts";
 export type { ActionInfo } from "./manual-drive.ts";
 export type { AgentHarnessOptions } from "./options.ts";
 export type {

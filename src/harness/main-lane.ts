@@ -25,6 +25,9 @@ import type { RecordUsageOptions } from "./record-usage.ts";
 import type { CompactOptions, NavigateOptions } from "./structural-acceptance.ts";
 import type { LaneSnapshot, WatchHandle } from "./watch.ts";
 
+/** A lane as an application has it (spec §5.1): what a harness and each of its lanes have in common. */
+export type AgentLane = Pick<HarnessLane, keyof MainLane>;
+
 /** See the module header; what the calls do is said at the lane. */
 export class MainLane {
   readonly name = MAIN_LANE;

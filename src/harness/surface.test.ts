@@ -2,10 +2,23 @@
 import { describe, expect, it } from "vitest";
 import { recognise, StoreModel } from "../checkers/index.ts";
 import type { HarnessEvent } from "./event-types.ts";
+import type { AgentLane } from "./main-lane.ts";
 import { expandSkill, expandTemplate } from "./resources.ts";
 import { calls, failure, MODEL, text, tokens, World } from "./testing/scripted.ts";
 
 describe("lanes", () => {
+  it("are the same to an application, whether by name or as the harness itself", async () => {
+    const { harness } = await new World(text("one"), text("two")).boot();
+    const made = await harness.createLane("aside", null);
+    const lanes: AgentLane[] = [harness, ...(made.ok ? [made.value] : [])];
+    const ended = [];
+    for (const lane of lanes) ended.push([lane.name, (await lane.prompt("go")).ok]);
+    expect(ended).toEqual([
+      ["main", true],
+      ["aside", true],
+    ]);
+  });
+
   it("are made at an entry or at the root, and hold what the harness began with", async () => {
     const world = new World(text("hello"), text("side"));
     const { harness } = await world.boot({ thinkingLevel: "low" });
