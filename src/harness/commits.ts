@@ -263,7 +263,8 @@ export class OperationCommits {
       call,
       sourceIndex,
       execution,
-      isCutShort: isCutShort === true,
+      // Without a hook that began before it, a cancellation that is durable came first.
+      isCutShort: isCutShort === true || (execution.kind !== "finalized" && isCancelled(current)),
       argumentKeys: stored.map((register) => register.key),
     });
   }
@@ -333,6 +334,10 @@ export class OperationCommits {
     const stateSeq = seqs.at(-1) ?? current.stateSeq;
     return { ...current, state, stateSeq, leafId: step.leafId };
   }
+}
+
+function isCancelled({ state }: CurrentOperation): boolean {
+  return state.control.status === "cancel_requested";
 }
 
 /** The state moved on without the effect: only a defect does that, since settlement is the one way past an intent. */

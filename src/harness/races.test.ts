@@ -150,6 +150,27 @@ describe("abort × after_tool", () => {
   });
 });
 
+describe("abort × the commit of a result that ends the run", () => {
+  it.each([
+    ["first", undefined],
+    ["second", true],
+  ] as const)("abort %s: what it asks for is stored as %s", async (order, terminate) => {
+    const world = new World(calls({ id: "c1", name: "submit" }));
+    const execute = async () => ({ content: [], details: {}, terminate: true });
+    const { harness } = await world.boot({ drive: "manual", tools: [world.tool("submit", { execute })] });
+    const run = harness.prompt("go");
+    await stepTo(harness, "commit_settlement");
+    await harness.executeAction();
+    await stepTo(harness, "commit_settlement");
+    if (order === "second") await harness.executeAction();
+    await harness.abort();
+    await harness.runToCompletion();
+    expect(await run).toMatchObject({ ok: true, value: { kind: "aborted" } });
+    const stored = world.disk.dump().entries.at(-1) as { terminate?: true };
+    expect(stored.terminate).toBe(terminate);
+  });
+});
+
 describe("close × the settlement of a response", () => {
   it.each([
     ["first", "abandoned, and its state stays pending", "effect_pending"],
