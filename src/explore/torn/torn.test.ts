@@ -148,6 +148,18 @@ describe("a damage", () => {
     expect(events.at(-1)).toMatchObject({ kind: "commit", boundary: { label: "terminal.failed" } });
   });
 
+  it.each([
+    ["jsonl", "terminal.completed#1:byte-order-mark"],
+    ["sqlite", "acceptance.prompt#1:log-foreign"],
+    ["txlog", "operationFinished.completed#1:doubled"],
+  ])("that is refused is refused again, by %s: %s", async (id, fault) => {
+    const text = `torn/one-turn/${id}/${fault}`;
+    const parsed = parseRunId(text);
+    if (!parsed.ok) throw parsed.error;
+    const parts = { id: parsed.value, text, scenario: oneTurn, subjects: [subjectById(id) as Subject] };
+    expect((await repro(parts, host)).judgement).toEqual({ id: text, violations: [] });
+  });
+
   it.each(["terminal.completed#1:melted", "terminal.completed#9:doubled", "terminal.completed#1:cut@99999"])(
     "is inconclusive where there is none such: %s",
     async (fault) => {

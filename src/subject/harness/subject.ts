@@ -51,11 +51,17 @@ function storeLifeOf({ world, mediumFault }: Boot): StoreLife {
   return mediumFault === undefined ? { clock } : { clock, fault: mediumFault };
 }
 
-/** Names commits by the specification's rows: folds what was committed, from what the disk holds at boot. */
+/**
+ * Names commits by the specification's rows: folds what was committed, from what the disk holds before the first one. It
+ * is read then and not at boot: a disk that cannot be read is for the life to refuse.
+ */
 function namer<D extends Disk>(medium: Medium<D>, disk: D, boot: Boot): (writes: readonly Write[]) => string {
-  const model = StoreModel.of(medium.dump(disk));
-  boot.timeline.listen((event) => model.observe(event));
-  return (writes) => labelOf(writes, model);
+  let model: StoreModel | undefined;
+  boot.timeline.listen((event) => model?.observe(event));
+  return (writes) => {
+    model ??= StoreModel.of(medium.dump(disk));
+    return labelOf(writes, model);
+  };
 }
 
 /** The session of a seed: the same in every process. */
