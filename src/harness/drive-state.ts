@@ -12,6 +12,7 @@ import {
 } from "../model/index.ts";
 import type { EffectKey, StructuralHookDecision } from "../operation/index.ts";
 import type { EffectOutput } from "./effects.ts";
+import type { ToolRegistry } from "./environment.ts";
 import type { HookSite } from "./hook-pipeline.ts";
 import type { HookName } from "./hooks.ts";
 import type { CallEvents } from "./step-events.ts";
@@ -43,14 +44,22 @@ export function followTurn({ spans }: DriveState, turnId: string | undefined): v
 /** Lets the handlers of a hook go. */
 export type HookPass = <T>(name: HookName, runId: string, run: () => Promise<T>) => Promise<T>;
 
+/** A batch, with the tools as they were registered when this process came to it (spec §5.7). */
+export interface BoundBatch {
+  readonly assistantEntryId: string;
+  readonly tools: ToolRegistry;
+  /** The application's tool context, resolved once, for the first call that is executed. */
+  context: Promise<unknown> | undefined;
+}
+
 /** See the module header. */
 export interface DriveState {
   /** The operation's signal, given to every provider request and tool. */
   readonly controller: AbortController;
   /** Effects of this process whose outputs are not settled. */
   readonly running: Map<EffectKey, Promise<EffectOutput>>;
-  /** The application's tool context of the batch of this response, resolved once. */
-  toolContext: { readonly assistantEntryId: string; readonly value: Promise<unknown> } | undefined;
+  /** What the batch of this response is bound to in this process. */
+  toolBatch: BoundBatch | undefined;
   deferredPollsRemaining: 0 | 1;
   /** The span of this drive; that of the turn that is open; that of the request under way. */
   readonly spans: DriveSpans;
@@ -91,7 +100,7 @@ export function newDriveState(
   return {
     controller: new AbortController(),
     running: new Map(),
-    toolContext: undefined,
+    toolBatch: undefined,
     deferredPollsRemaining,
     spans: { operation: NO_TELEMETRY, turn: undefined, step: undefined },
     passHook: (_name, _runId, run) => run(),

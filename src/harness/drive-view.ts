@@ -19,12 +19,12 @@ import {
 } from "../operation/index.ts";
 import { registriesOf } from "./acceptance.ts";
 import type { DriveState } from "./drive-state.ts";
-import type { Environment } from "./environment.ts";
+import type { Environment, ToolRegistry } from "./environment.ts";
 import { contextAt } from "./generation.ts";
 import type { DriveView } from "./interpreter.ts";
 import { prepareCompactionAt } from "./preparation.ts";
 import { readCurrent } from "./restore.ts";
-import { clearCall } from "./tools.ts";
+import { boundBatch, clearCall } from "./tools.ts";
 
 /** The view of a harness; see the module header. */
 export function createDriveView(environment: Environment): DriveView {
@@ -42,7 +42,7 @@ export function createDriveView(environment: Environment): DriveView {
         running: live.running,
         deferredPollsRemaining: live.deferredPollsRemaining,
         deferredCancellations: live.deferredCancellations,
-        tools: environment.tools.declarations,
+        tools: toolsOf(environment, live, current).declarations,
         hasModel,
         batchAssistant,
         contextSize,
@@ -68,7 +68,7 @@ export function createDriveView(environment: Environment): DriveView {
       const { batch } = toolsPhase(current);
       const call = live.latestAssistant && toolCallsOf(live.latestAssistant.message)[sourceIndex];
       if (call === undefined) throw new Error("the response of a tool batch is loaded before planning");
-      return clearCall(environment, batch, call);
+      return clearCall(boundBatch(environment, live, batch.assistantEntryId).tools, batch, call);
     },
     async storedArguments(current, sourceIndex) {
       const { batch } = toolsPhase(current);
@@ -87,6 +87,13 @@ export function createDriveView(environment: Environment): DriveView {
       return items;
     },
   };
+}
+
+/** The registered tools, or those that an open batch is bound to. */
+function toolsOf(environment: Environment, live: DriveState, current: CurrentOperation): ToolRegistry {
+  const phase = isRun(current) ? current.state.phase : undefined;
+  if (phase?.kind !== "tools") return environment.tools;
+  return boundBatch(environment, live, phase.batch.assistantEntryId).tools;
 }
 
 /** The response that the next step reads: that of a tool batch, or the source of a deferred job. */

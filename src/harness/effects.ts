@@ -301,7 +301,8 @@ export class RealEffects implements Effects {
   }
 
   beforeTool(operation: Operation, call: ToolCallContent, cleared: ClearedCall): Promise<Clearance> {
-    return beforeTool(this.#environment, this.#site(operation), call, cleared);
+    const tools = this.#live.toolBatch?.tools ?? this.#environment.tools;
+    return beforeTool(this.#environment, tools, this.#site(operation), call, cleared);
   }
 
   beforeRunEnd(current: CurrentOperation): Promise<AgentMessage | undefined> {

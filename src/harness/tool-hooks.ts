@@ -6,7 +6,7 @@
  */
 import type { JsonObject, ToolCallContent } from "../model/index.ts";
 import type { SyntheticToolReason } from "../operation/index.ts";
-import type { Environment } from "./environment.ts";
+import type { Environment, ToolRegistry } from "./environment.ts";
 import { messageOf } from "./errors.ts";
 import { type HookSite, InvalidHookOutput, reportHook, runHooks } from "./hook-pipeline.ts";
 import type { HookMap } from "./hooks.ts";
@@ -17,6 +17,7 @@ type Cleared = Extract<Clearance, { kind: "cleared" }>;
 /** A cleared call as the hooks leave it: cleared, perhaps with other arguments, or blocked. */
 export async function beforeTool(
   environment: Environment,
+  tools: ToolRegistry,
   site: HookSite,
   call: ToolCallContent,
   cleared: Cleared,
@@ -34,7 +35,7 @@ export async function beforeTool(
         span.end();
         lifecycle.admit();
         if (answer?.block) return blocked(String(answer.block.reason), answer.block.terminate === true);
-        if (answer?.args !== undefined) args = checkedAgain(environment, call.name, answer.args);
+        if (answer?.args !== undefined) args = checkedAgain(tools, call.name, answer.args);
       } catch (error) {
         span.end({ "pi.harness.is_error": true });
         lifecycle.admit();
@@ -92,8 +93,8 @@ function patched(
 
 const FIELDS: ReadonlySet<string> = new Set(["content", "details", "isError", "usage"]);
 
-function checkedAgain(environment: Environment, toolName: string, args: unknown): JsonObject {
-  const tool = environment.tools.get(toolName);
+function checkedAgain(tools: ToolRegistry, toolName: string, args: unknown): JsonObject {
+  const tool = tools.get(toolName);
   if (tool === undefined) throw new Error(`${toolName} is not registered any more`);
   const checked = checkArguments(tool.parameters, args);
   if ("refusal" in checked)

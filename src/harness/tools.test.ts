@@ -253,6 +253,36 @@ describe("a batch", () => {
     expect(contexts).toEqual([{ batch: 1 }, { batch: 1 }, { batch: 2 }]);
   });
 
+  it("is bound to the tools as they were when it was come to, whatever is registered meanwhile", async () => {
+    const world = new World(
+      calls({ id: "c1", name: "read" }, { id: "c2", name: "read" }),
+      calls({ id: "c3", name: "read" }),
+      text("done"),
+    );
+    const ran: string[] = [];
+    const { harness } = await world.boot({
+      toolExecution: "sequential",
+      tools: [
+        world.tool("read", {
+          execute: async (id) => {
+            ran.push(`old ${id}`);
+            await harness.setTools([
+              world.tool("read", {
+                execute: async (later) => {
+                  ran.push(`new ${later}`);
+                  return { details: {} };
+                },
+              }),
+            ]);
+            return { details: {} };
+          },
+        }),
+      ],
+    });
+    await harness.prompt("go");
+    expect(ran).toEqual(["old c1", "old c2", "new c3"]);
+  });
+
   it("reserves result ids that carry the time of their response", async () => {
     const world = new World(async () => {
       world.clock.step(5000);

@@ -32,9 +32,9 @@ import {
   type ToolSettled,
 } from "../operation/index.ts";
 import { detachJson } from "../session/index.ts";
-import type { DriveState } from "./drive-state.ts";
+import type { BoundBatch, DriveState } from "./drive-state.ts";
 import type { ToolExecution, ToolPlan } from "./effects.ts";
-import type { AnyTool, Environment } from "./environment.ts";
+import type { AnyTool, Environment, ToolRegistry } from "./environment.ts";
 import { messageOf } from "./errors.ts";
 
 /** A call that may be executed, or the reason why it gets a result without. */
@@ -43,9 +43,9 @@ export type Clearance =
   | { readonly kind: "refused"; readonly reason: SyntheticToolReason };
 
 /** Clears one call of a batch; see the module header. */
-export function clearCall(environment: Environment, batch: ToolBatch, call: ToolCallContent): Clearance {
+export function clearCall(tools: ToolRegistry, batch: ToolBatch, call: ToolCallContent): Clearance {
   const { activeToolNames } = batch.configuration;
-  const tool = activeToolNames.includes(call.name) ? environment.tools.get(call.name) : undefined;
+  const tool = activeToolNames.includes(call.name) ? tools.get(call.name) : undefined;
   if (tool === undefined) return { kind: "refused", reason: { kind: "unknown_tool", activeToolNames } };
   try {
     const raw: unknown = copyJson(call.arguments);
@@ -66,12 +66,14 @@ export async function executeTool(
   onUpdate: AgentToolUpdate,
 ): Promise<ToolExecution> {
   const { batch, call } = plan;
-  const tool = environment.tools.get(call.name);
+  const bound = boundBatch(environment, live, batch.assistantEntryId);
+  const tool = bound.tools.get(call.name);
   if (tool === undefined) {
     const { activeToolNames } = batch.configuration;
     return { kind: "synthetic", reason: { kind: "unknown_tool", activeToolNames } };
   }
-  const context = await toolContextOf(environment, live, batch.assistantEntryId);
+  bound.context ??= environment.resolveToolContext();
+  const context = await bound.context;
   if (live.controller.signal.aborted) return notExecuted(plan);
   let isSettled = false;
   try {
@@ -233,15 +235,12 @@ function refusedArguments(message: string): Clearance {
   return { kind: "refused", reason: { kind: "arguments_refused", message } };
 }
 
-function toolContextOf(
-  environment: Environment,
-  live: DriveState,
-  assistantEntryId: string,
-): Promise<unknown> {
-  if (live.toolContext?.assistantEntryId !== assistantEntryId) {
-    live.toolContext = { assistantEntryId, value: environment.resolveToolContext() };
+/** What a batch is bound to; tools that are set later are for later batches. */
+export function boundBatch({ tools }: Environment, live: DriveState, assistantEntryId: string): BoundBatch {
+  if (live.toolBatch?.assistantEntryId !== assistantEntryId) {
+    live.toolBatch = { assistantEntryId, tools, context: undefined };
   }
-  return live.toolContext.value;
+  return live.toolBatch;
 }
 
 /** Compiled once per schema object, however many harnesses come and go. */
