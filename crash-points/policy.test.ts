@@ -162,6 +162,14 @@ const DIFFERS: Readonly<Record<string, readonly string[]>> = {
   ],
   // The call may be repeated until the cancellation is durable; after that its result is lost.
   "abort-beside-safe-tool": ["abort#1:after", "tool.settle.last#1:before"],
+  "abort-beside-other-calls": [
+    // All three were pending and run again side by side, the third too, before the second brings its cancellation again.
+    ...["tool.intent#3:after", "abort#1:before"],
+    // Once that is durable nothing runs again. What ran, or may have, is interrupted; in the run that nobody cut the first
+    // two kept their results, and the third was known not to have run.
+    ...["abort#1:after", "tool.settle#1:before", "tool.settle#1:after"],
+    ...["tool.settle#2:before", "tool.settle#2:after", "tool.settle#3:before"],
+  ],
   // The deadline passes while the process is down, so nobody waits any more, and nobody cancels.
   "abort-while-waiting": [
     ...["generation.settle.retry#1:after", "timer.sleep#1:before", "timer.sleep#1:inside"],

@@ -220,20 +220,23 @@ describe("list", () => {
 });
 
 describe("canaries", () => {
-  it("are all caught, and each line says by whom and where", async () => {
-    const { code, out } = await crashproof("canaries");
+  // That all of them are caught is held beside the canaries.
+  const HUNTED = ["torn-line-accepted", "stale-fence-accepted"];
+
+  it("are caught, and each line says by whom and where", async () => {
+    const { code, out } = await crashproof("canaries", ...HUNTED);
     expect(code).toBe(EXIT.survived);
-    expect(out).toMatch(new RegExp(`\n${CANARIES.length} of ${CANARIES.length} caught\n$`));
-    for (const { name, caughtBy } of CANARIES) {
+    expect(out).toMatch(/\n2 of 2 caught\n$/);
+    for (const { name, caughtBy } of CANARIES.filter((canary) => HUNTED.includes(canary.name))) {
       expect(out).toMatch(new RegExp(`^caught {2}${name} +${caughtBy} +.*canary:${name}`, "m"));
     }
   });
 
   it("live when their checker is switched off, and that ends with 1", async () => {
-    const { code, out } = await crashproof("canaries", "--off", "single-writer");
+    const { code, out } = await crashproof("canaries", ...HUNTED, "--off", "single-writer");
     expect(code).toBe(EXIT.violated);
     expect(out).toMatch(/^LIVES {3}stale-fence-accepted +single-writer +seen by .*stored-state/m);
-    expect(out).toMatch(new RegExp(`\n${CANARIES.length - 1} of ${CANARIES.length} caught\n$`));
+    expect(out).toMatch(/\n1 of 2 caught\n$/);
   });
 });
 
