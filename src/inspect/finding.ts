@@ -11,6 +11,7 @@ import type { SessionMetadata } from "../storage/index.ts";
 import type {
   RecoveryPlan,
   SessionHeader,
+  Inspection as TransactionalInspection,
   OperationState as TransactionalOperation,
   Usage as TransactionalUsage,
 } from "../txlog/index.ts";
@@ -26,6 +27,8 @@ export interface Inspection {
   readonly verdict: Verdict;
   /** The file that was named; of a folder, every one below it that is, looks like, or is left by a session. */
   readonly files: readonly FileFinding[];
+  /** Of a transactional session that was named itself: its complete state, or the refusal as its reader gives it. */
+  readonly txlog?: TransactionalInspection;
   /** Of a folder: what was not looked into, and why. */
   readonly passedOver?: readonly PassedOver[];
   /** Of a folder: how many files below it have nothing to do with sessions. */
