@@ -1,7 +1,8 @@
 /** One file, whatever it is: recognised, read by the reader of its kind, and said. Throws for no file. */
 import { dirname, join } from "node:path";
 import { hostFileSystem, leftoversOf } from "../storage/index.ts";
-import type { BesideFinding, FileFinding } from "./finding.ts";
+import { inspectTxlog } from "../txlog/index.ts";
+import type { BesideFinding, FileFinding, LookedAt, ReaderFinding } from "./finding.ts";
 import { jsonlFinding } from "./jsonl.ts";
 import { legacyFinding } from "./legacy.ts";
 import { beginningOf, bytesOfOneMoment, lookAt, systemSays } from "./open-file.ts";
@@ -17,25 +18,20 @@ export function recognisedAt(path: string, byteLength: number): Recognised {
 }
 
 /** See the module header. `byteLength` is that of the file when it was found. */
-export async function fileFinding(path: string, byteLength: number, nowMs: number): Promise<FileFinding> {
+export async function lookAtFile(path: string, byteLength: number, nowMs: number): Promise<LookedAt> {
   try {
     const recognised = recognisedAt(path, byteLength);
     if (byteLength > BYTES_MAX && recognised.kind !== "other") {
       const says = `unreadable: it has ${counted(byteLength, "byte")}, and at most ${counted(BYTES_MAX, "byte")} are read at once`;
-      return { path, kind: "other", verdict: "unreadable", says, byteLength, beside: [] };
+      return { file: { path, kind: "other", verdict: "unreadable", says, byteLength, beside: [] } };
     }
-    const finding = await findingOf(path, recognised, byteLength, nowMs);
-    return { path, ...finding, beside: besideOf(path, finding.kind) };
+    const { txlog, ...finding } = await findingOf(path, recognised, byteLength, nowMs);
+    const file = { path, ...finding, beside: besideOf(path, finding.kind) };
+    return txlog === undefined ? { file } : { file, txlog };
   } catch (error) {
-    if (!isOfSystem(error)) return { path, ...ownFailure(error), byteLength, beside: [] };
-    return {
-      path,
-      kind: "other",
-      verdict: "unreadable",
-      says: `unreadable: ${systemSays(error)}`,
-      byteLength,
-      beside: [],
-    };
+    if (!isOfSystem(error)) return { file: { path, ...ownFailure(error), byteLength, beside: [] } };
+    const says = `unreadable: ${systemSays(error)}`;
+    return { file: { path, kind: "other", verdict: "unreadable", says, byteLength, beside: [] } };
   }
 }
 
@@ -47,12 +43,16 @@ async function findingOf(
   recognised: Recognised,
   byteLength: number,
   nowMs: number,
-): Promise<Omit<FileFinding, "path" | "beside">> {
+): Promise<ReaderFinding> {
   switch (recognised.kind) {
     case "jsonl_session":
       return withBytes(path, "jsonl_session", (bytes) => jsonlFinding(bytes, nowMs));
     case "legacy_session":
-      return withBytes(path, "legacy_session", (bytes) => legacyFinding(bytes, nowMs));
+      return withBytes(path, "legacy_session", (bytes) => ({
+        ...legacyFinding(bytes, nowMs),
+        // Headers of old versions of both kinds begin alike, so the file may be meant for this reader too.
+        txlog: inspectTxlog(bytes),
+      }));
     case "transactional_session":
       return withBytes(path, "transactional_session", transactionalFinding);
     case "sqlite_database":
@@ -100,10 +100,8 @@ async function findingOf(
 async function withBytes(
   path: string,
   kind: FileFinding["kind"],
-  find: (
-    bytes: Buffer,
-  ) => Omit<FileFinding, "path" | "beside"> | Promise<Omit<FileFinding, "path" | "beside">>,
-): Promise<Omit<FileFinding, "path" | "beside">> {
+  find: (bytes: Buffer) => ReaderFinding | Promise<ReaderFinding>,
+): Promise<ReaderFinding> {
   const bytes = bytesOfOneMoment(path);
   if (bytes !== undefined) return find(bytes);
   return { kind, verdict: "inconclusive", says: "it was changed each time that it was read; try again" };

@@ -82,6 +82,14 @@ export interface FileFinding {
   readonly beside: readonly BesideFinding[];
 }
 
+/** What the reader of a file's kind says of it. */
+export type ReaderFinding = Omit<FileFinding, "path" | "beside"> & Pick<Inspection, "txlog">;
+
+/** A file as it was looked at: the finding, and what only the inspection of that file alone gives beside it. */
+export interface LookedAt extends Pick<Inspection, "txlog"> {
+  readonly file: FileFinding;
+}
+
 export interface RefusalFinding {
   /** Stable: the reason or code of the reader. */
   readonly reason: string;

@@ -4,7 +4,7 @@
  */
 import { type Dirent, readdirSync } from "node:fs";
 import { join } from "node:path";
-import { fileFinding, recognisedAt } from "./file.ts";
+import { lookAtFile, recognisedAt } from "./file.ts";
 import type { FileFinding, PassedOver } from "./finding.ts";
 import { lookAt, strangerOf, systemSays } from "./open-file.ts";
 import type { Recognised } from "./recognise-file.ts";
@@ -42,7 +42,7 @@ export async function folderFinding(
     const recognised = tryRecognise(path, status.byteLength);
     if (typeof recognised === "string" && !looksLikeSession(path)) walk.giveUp(path, recognised);
     else if (typeof recognised === "string" || isWorthSaying(recognised, path)) {
-      files.push(await fileFinding(path, status.byteLength, nowMs));
+      files.push((await lookAtFile(path, status.byteLength, nowMs)).file);
     } else otherFileCount += 1;
   }
   return { files, passedOver: walk.passedOver, otherFileCount, isComplete: walk.isComplete };

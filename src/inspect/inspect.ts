@@ -2,12 +2,10 @@
  * `inspectPath`: what stands at a path, as an `Inspection`. It reads and writes nothing, waits for nobody, and answers for
  * every path: what cannot be read is a finding too.
  */
-
-import { inspectTxlog } from "../txlog/index.ts";
-import { fileFinding } from "./file.ts";
+import { lookAtFile } from "./file.ts";
 import { type FileFinding, INSPECT_SCHEMA, type Inspection, type Verdict } from "./finding.ts";
 import { folderFinding } from "./folder.ts";
-import { bytesOfOneMoment, lookAt } from "./open-file.ts";
+import { lookAt } from "./open-file.ts";
 
 /** How a path is looked at. */
 export interface InspectOptions {
@@ -25,9 +23,9 @@ export async function inspectPath(path: string, { nowMs }: InspectOptions): Prom
       return { schema: INSPECT_SCHEMA, path, target: "none", verdict: "unreadable", files: [file] };
     }
     case "file": {
-      const file = await fileFinding(path, found.byteLength, nowMs);
+      const { file, ...beside } = await lookAtFile(path, found.byteLength, nowMs);
       const head = { schema: INSPECT_SCHEMA, path, target: "file", verdict: file.verdict } as const;
-      return { ...head, files: [file], ...txlogOf(path, file) };
+      return { ...head, files: [file], ...beside };
     }
     case "folder": {
       const { files, passedOver, otherFileCount, isComplete } = await folderFinding(path, nowMs);
@@ -36,15 +34,6 @@ export async function inspectPath(path: string, { nowMs }: InspectOptions): Prom
       return { schema: INSPECT_SCHEMA, path, target: "folder", verdict, files, passedOver, otherFileCount };
     }
   }
-}
-
-/** The complete state or refusal of a transactional session, for programs: the finding names only what people need. */
-function txlogOf(path: string, { kind, verdict }: FileFinding): Pick<Inspection, "txlog"> {
-  // Headers of old versions of both kinds begin alike, so a legacy file may be meant for this reader too.
-  const isMeant = kind === "transactional_session" || kind === "legacy_session";
-  if (!isMeant || verdict === "inconclusive") return {};
-  const bytes = bytesOfOneMoment(path);
-  return bytes === undefined ? {} : { txlog: inspectTxlog(bytes) };
 }
 
 /** The worst of what was found; a folder without any session is none. */

@@ -12,15 +12,13 @@ import {
   readJsonlSession,
   StorageVersionTooNew,
 } from "../storage/index.ts";
-import type { BytesFinding, FileFinding, LostBytes } from "./finding.ts";
+import type { BytesFinding, LostBytes, ReaderFinding } from "./finding.ts";
 import { afterMigration, migratedJsonl } from "./migrated.ts";
 import { refusalFinding, sessionFinding } from "./session.ts";
 import { counted } from "./words.ts";
 
-type Finding = Omit<FileFinding, "path" | "beside">;
-
 /** What the bytes of a session file say. */
-export async function jsonlFinding(bytes: Buffer, nowMs: number): Promise<Finding> {
+export async function jsonlFinding(bytes: Buffer, nowMs: number): Promise<ReaderFinding> {
   const file = { kind: "jsonl_session", byteLength: bytes.length } as const;
   let read: JsonlSession;
   try {
@@ -62,7 +60,10 @@ export function notMigrated(error: Error): string {
 }
 
 /** A session of a version that only a newer program reads. */
-function tooNew(error: StorageVersionTooNew, file: Pick<Finding, "kind" | "byteLength">): Finding {
+function tooNew(
+  error: StorageVersionTooNew,
+  file: Pick<ReaderFinding, "kind" | "byteLength">,
+): ReaderFinding {
   const { message } = error;
   return {
     ...file,
@@ -75,13 +76,13 @@ function tooNew(error: StorageVersionTooNew, file: Pick<Finding, "kind" | "byteL
 async function damaged(
   bytes: Buffer,
   error: Corruption,
-  file: Pick<Finding, "kind" | "byteLength">,
+  file: Pick<ReaderFinding, "kind" | "byteLength">,
   nowMs: number,
-): Promise<Finding> {
+): Promise<ReaderFinding> {
   const refusal = refusalFinding(error);
   const keptBytes = refusal.byteOffset ?? 0;
   const lost = [behindDamage(bytes, keptBytes)];
-  const finding: Finding = {
+  const finding: ReaderFinding = {
     ...file,
     verdict: "damaged",
     says: `${SAYS}, damaged`,

@@ -4,13 +4,13 @@
 import { isAbsolute } from "node:path";
 import { Corruption } from "../foundation/index.ts";
 import { LegacyVersionUnknown, readHeaderId, readV3 } from "../session/index.ts";
-import type { FileFinding } from "./finding.ts";
+import type { ReaderFinding } from "./finding.ts";
 import { linesIn } from "./jsonl.ts";
 import { refusalFinding, sessionFinding } from "./session.ts";
 import { printable } from "./words.ts";
 
 /** What the bytes of a legacy file say. Reads the header of the file that it names as its parent, if there is one. */
-export function legacyFinding(bytes: Buffer, nowMs: number): Omit<FileFinding, "path" | "beside"> {
+export function legacyFinding(bytes: Buffer, nowMs: number): ReaderFinding {
   const file = { kind: "legacy_session", byteLength: bytes.length } as const;
   try {
     const { dump, version, warnings } = readV3(bytes, undefined, {

@@ -17,17 +17,15 @@ import {
   surveySqlite,
   type WalExtent,
 } from "../storage/index.ts";
-import type { BesideFinding, DatabaseFinding, FileFinding, LostBytes, RefusalFinding } from "./finding.ts";
+import type { BesideFinding, DatabaseFinding, LostBytes, ReaderFinding, RefusalFinding } from "./finding.ts";
 import { notMigrated } from "./jsonl.ts";
 import { afterMigration, migratedSqlite } from "./migrated.ts";
 import { beginningOf } from "./open-file.ts";
 import { refusalFinding, sessionFinding } from "./session.ts";
 import { counted, printable } from "./words.ts";
 
-type Finding = Omit<FileFinding, "path" | "beside">;
-
 /** What a database file says. @throws the host's error */
-export async function sqliteFinding(path: string, nowMs: number): Promise<Finding> {
+export async function sqliteFinding(path: string, nowMs: number): Promise<ReaderFinding> {
   let moment: SqliteMoment;
   let survey: SqliteSurvey;
   try {
@@ -67,7 +65,7 @@ export async function sqliteFinding(path: string, nowMs: number): Promise<Findin
 }
 
 /** What a file that is shorter than its own header says lacks at its end. */
-function cutOff(path: string, byteLength: number): Pick<Finding, "byteLength" | "bytes"> {
+function cutOff(path: string, byteLength: number): Pick<ReaderFinding, "byteLength" | "bytes"> {
   const header = beginningOf(path, HEADER_BYTES);
   if (header.length < HEADER_BYTES) return { byteLength };
   // The value 1 stands for a page of 65,536 bytes.
@@ -98,7 +96,10 @@ const SIDE_FILE_SAYS: Readonly<Record<(typeof SQLITE_SIDE_FILES)[number], string
   "-journal": "a change of the whole file that was cut off: SQLite undoes it when the file is opened",
 };
 
-function foreign({ applicationId, pageCount }: SqliteSurvey): Pick<Finding, "kind" | "verdict" | "says"> {
+function foreign({
+  applicationId,
+  pageCount,
+}: SqliteSurvey): Pick<ReaderFinding, "kind" | "verdict" | "says"> {
   if (applicationId === SEARCH_APPLICATION_ID) {
     const says =
       "a search index over sessions: it has no authority, may be deleted, and is made again by a sync";
@@ -118,7 +119,7 @@ async function sessionOf(
   survey: SqliteSurvey,
   nowMs: number,
   database: DatabaseFinding,
-): Promise<Omit<Finding, "kind">> {
+): Promise<Omit<ReaderFinding, "kind">> {
   const { metadata, dump } = survey;
   if (metadata.ok && metadata.value.storageVersion > CURRENT_STORAGE_VERSION) {
     const { storageVersion } = metadata.value;

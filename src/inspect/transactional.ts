@@ -7,6 +7,7 @@ import { absurd } from "../foundation/index.ts";
 import {
   byteOffsetOfLine,
   EXPECTATIONS,
+  inspectionOf,
   planRecovery,
   type RecoveryPlan,
   type Reduction,
@@ -14,14 +15,15 @@ import {
   recordedProcess,
   reduce,
 } from "../txlog/index.ts";
-import type { BytesFinding, FileFinding, LostBytes, TransactionalFinding } from "./finding.ts";
+import type { BytesFinding, FileFinding, LostBytes, ReaderFinding, TransactionalFinding } from "./finding.ts";
 import { behindDamage, linesIn } from "./jsonl.ts";
 import { printable } from "./words.ts";
 
 /** What the bytes of a transactional session file say. */
-export function transactionalFinding(bytes: Buffer): Omit<FileFinding, "path" | "beside"> {
-  const file = { kind: "transactional_session", byteLength: bytes.length } as const;
+export function transactionalFinding(bytes: Buffer): ReaderFinding {
   const reduced = reduce(bytes);
+  const txlog = inspectionOf(reduced);
+  const file = { kind: "transactional_session", byteLength: bytes.length, txlog } as const;
   if (!reduced.ok) return { ...file, ...refused(bytes, reduced.error) };
   const keptBytes = reduced.value.repairedLength;
   const lost: LostBytes[] = [];

@@ -15,7 +15,7 @@ export { sourceDigest } from "./facts/operation-started.ts";
 export { byteOffsetOfLine } from "./framing.ts";
 export type { SessionHeader } from "./header.ts";
 export { operationsIn, type PastOperation } from "./history.ts";
-export { type Inspection, inspectTxlog } from "./inspect.ts";
+export { type Inspection, inspectionOf, inspectTxlog } from "./inspect.ts";
 export type {
   AssistantMessage,
   Message,
