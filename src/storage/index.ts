@@ -72,4 +72,11 @@ export {
   type SqliteSurvey,
   surveySqlite,
 } from "./sqlite/survey.ts";
-export type { WalExtent } from "./sqlite/wal.ts";
+export {
+  isWalFrameOf,
+  saltsOf,
+  WAL_FRAME_HEADER_BYTES,
+  WAL_HEADER_BYTES,
+  type WalExtent,
+  walFrameBytes,
+} from "./sqlite/wal.ts";

@@ -124,11 +124,11 @@ export interface DiskFile {
 
 /**
  * `lines`: whole lines, each a commit, the line feed at its end the mark that it is whole. `frames`: the write-ahead log
- * of SQLite. `pages`: its database file.
+ * of SQLite, each frame a header and a page. `pages`: its database file.
  */
 export type FileFormat =
   | { readonly kind: "lines" }
-  | { readonly kind: "frames"; readonly frameBytes: number }
+  | { readonly kind: "frames"; readonly frameBytes: number; readonly frameHeaderBytes: number }
   | { readonly kind: "pages"; readonly pageBytes: number };
 
 /** Everything a life depends on. */

@@ -19,7 +19,7 @@ const DATABASE: DiskFile = {
 };
 const LOG: DiskFile = {
   name: "log",
-  format: { kind: "frames", frameBytes: FRAME_BYTES },
+  format: { kind: "frames", frameBytes: FRAME_BYTES, frameHeaderBytes: 24 },
   bytes: bytesOf(LOG_FROM + 2 * FRAME_BYTES, 1),
   lastCommitFrom: LOG_FROM,
   noticesChanges: false,

@@ -36,8 +36,6 @@ interface DatabaseDamage {
   bytes(file: DiskFile, at: number): Uint8Array | undefined;
 }
 
-const FRAME_HEADER_BYTES = 24;
-
 /** The kinds, in the order in which they are done. */
 const DATABASE_DAMAGES: Readonly<Record<string, DatabaseDamage>> = {
   /** Of the last commit, only the first `at` bytes are in the log. */
@@ -177,20 +175,13 @@ function framePlaces(
   { bytes, lastCommitFrom, format }: DiskFile,
   budget: "every" | number,
 ): readonly number[] {
-  const frameBytes = format.kind === "frames" ? format.frameBytes : 1;
+  if (format.kind !== "frames") return [];
+  const { frameBytes, frameHeaderBytes } = format;
   const { length } = bytes.subarray(lastCommitFrom);
   const places: number[] = [];
   for (let frame = 0; frame < length; frame += frameBytes) {
-    for (const within of [
-      0,
-      1,
-      8,
-      16,
-      FRAME_HEADER_BYTES,
-      FRAME_HEADER_BYTES + 1,
-      frameBytes >> 1,
-      frameBytes - 1,
-    ]) {
+    const ofHeader = [0, 1, 8, 16, frameHeaderBytes];
+    for (const within of [...ofHeader, frameHeaderBytes + 1, frameBytes >> 1, frameBytes - 1]) {
       if (frame + within > 0) places.push(frame + within);
     }
   }

@@ -19,7 +19,8 @@ export interface WalExtent {
 }
 
 export const WAL_HEADER_BYTES = 32;
-const FRAME_HEADER_BYTES = 24;
+/** In front of the page of each frame. */
+export const WAL_FRAME_HEADER_BYTES = 24;
 /** The last bit of the magic number says in which order of bytes the checksums were made. */
 const MAGIC = 0x377f0682;
 
@@ -29,24 +30,34 @@ export function saltsOf(wal: Buffer | undefined): string | undefined {
   return wal.toString("hex", 0, WAL_HEADER_BYTES);
 }
 
+/** Bytes of one frame with its header, by the header of a WAL. */
+export function walFrameBytes(header: Buffer): number {
+  return WAL_FRAME_HEADER_BYTES + header.readUInt32BE(8);
+}
+
+/** Whether a frame, by its header, carries the salts of a WAL's header: whether it was written since the WAL was begun. */
+export function isWalFrameOf(header: Buffer, frameHeader: Buffer): boolean {
+  return header.compare(frameHeader, 8, 16, 16, 24) === 0;
+}
+
 /** Reads a WAL. One without a valid header holds nothing. */
 export function walExtent(wal: Buffer): WalExtent {
   const byteLength = wal.length;
   const nothing = { byteLength, committedBytes: 0, committedFrames: 0, damagedAt: undefined };
   if (byteLength < WAL_HEADER_BYTES || (wal.readUInt32BE(0) & ~1) !== MAGIC) return nothing;
   const isBigEndian = (wal.readUInt32BE(0) & 1) === 1;
-  const frameBytes = FRAME_HEADER_BYTES + wal.readUInt32BE(8);
+  const frameBytes = walFrameBytes(wal);
   let sum = checksum(wal, 0, 24, isBigEndian, [0, 0]);
   if (!isChecksum(wal, 24, sum)) return nothing;
   let committedBytes = WAL_HEADER_BYTES;
   let committedFrames = 0;
   let damagedAt: number | undefined;
   for (let at = WAL_HEADER_BYTES; at + frameBytes <= byteLength; at += frameBytes) {
-    const isOfThisRound = wal.compare(wal, 16, 24, at + 8, at + 16) === 0;
+    const isOfThisRound = isWalFrameOf(wal, wal.subarray(at, at + WAL_FRAME_HEADER_BYTES));
     const isLast = wal.readUInt32BE(at + 4) !== 0;
     if (damagedAt === undefined) {
       sum = checksum(wal, at, at + 8, isBigEndian, sum);
-      sum = checksum(wal, at + FRAME_HEADER_BYTES, at + frameBytes, isBigEndian, sum);
+      sum = checksum(wal, at + WAL_FRAME_HEADER_BYTES, at + frameBytes, isBigEndian, sum);
       if (!isOfThisRound || !isChecksum(wal, at + 16, sum)) damagedAt = at;
     }
     if (damagedAt !== undefined && isOfThisRound && isLast) {
@@ -62,8 +73,8 @@ export function walExtent(wal: Buffer): WalExtent {
 
 /** The database that a file and its WAL are together: the newest committed version of each page (see `walExtent`). */
 export function withWal(file: Buffer, wal: Buffer, { committedBytes }: WalExtent): Buffer {
-  const pageBytes = wal.readUInt32BE(8);
-  const frameBytes = FRAME_HEADER_BYTES + pageBytes;
+  const frameBytes = walFrameBytes(wal);
+  const pageBytes = frameBytes - WAL_FRAME_HEADER_BYTES;
   // The last frame of a transaction says how many pages the database has then.
   const pageCount = wal.readUInt32BE(committedBytes - frameBytes + 4);
   const image = Buffer.alloc(pageCount * pageBytes);
@@ -71,7 +82,7 @@ export function withWal(file: Buffer, wal: Buffer, { committedBytes }: WalExtent
   for (let at = WAL_HEADER_BYTES; at < committedBytes; at += frameBytes) {
     const page = wal.readUInt32BE(at) - 1;
     // A page that a later transaction cut off.
-    if (page < pageCount) wal.copy(image, page * pageBytes, at + FRAME_HEADER_BYTES, at + frameBytes);
+    if (page < pageCount) wal.copy(image, page * pageBytes, at + WAL_FRAME_HEADER_BYTES, at + frameBytes);
   }
   return image;
 }

@@ -18,6 +18,7 @@ import {
   type SqliteSource,
   SqliteStorage,
   type Storage,
+  WAL_FRAME_HEADER_BYTES,
 } from "../../storage/index.ts";
 import type { Disk, DiskFile, TornDisk } from "../contract.ts";
 import { DATABASE_FAULTS, faultyDatabase } from "./faulty-database.ts";
@@ -118,7 +119,11 @@ export class SqliteSubjectDisk implements Disk {
     if (ground.kind === "image" || end === undefined) return [database];
     const log = {
       name: LOG,
-      format: { kind: "frames", frameBytes: end.frameBytes } as const,
+      format: {
+        kind: "frames",
+        frameBytes: end.frameBytes,
+        frameHeaderBytes: WAL_FRAME_HEADER_BYTES,
+      } as const,
       // What stands behind the newest frame is of no meaning.
       bytes: readFileSync(`${ground.path}-wal`).subarray(0, end.offset),
       lastCommitFrom: beginningOf(this.#logEnd, end),

@@ -46,7 +46,7 @@ describe("the write-ahead log", () => {
     const before = end();
     database.pragma("wal_checkpoint(RESTART)");
     database.exec("INSERT INTO t VALUES (2)");
-    expect(end().salt).not.toBe(before.salt);
+    expect(end().salts).not.toBe(before.salts);
     expect(statSync(`${path}-wal`).size).toBeGreaterThan(end().offset);
     expect(beginningOf(before, end())).toBe(32);
     expect(tearsOfLog(32, end())).toEqual([32, 32 + end().frameBytes / 2]);
