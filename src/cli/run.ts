@@ -1,4 +1,4 @@
-/** `crashproof [run]`: every scenario on every subject, with samples of damaged bytes, failing disks and real kills. */
+/** `crashproof [run]`: every scenario on every subject, with samples of damaged bytes, failing disks, runs done twice and real kills. */
 import type { Command } from "commander";
 import type { ExitCode } from "./exit.ts";
 import { type CommonOptions, scenariosOf, subjectsOf, withCommonOptions } from "./options.ts";
@@ -18,10 +18,13 @@ const TORN_SAMPLE = {
 /** A few calls of each kind; `crashproof disk-faults` lets all of them fail. */
 const DISK_FAULTS_SAMPLE = { scenarios: ["one-turn"], calls: 2 };
 
+/** A few runs of each subject, executed twice. */
+const DETERMINISM_SAMPLE = { scenarios: ["two-tools"], deaths: 4 };
+
 export function run(program: Command, streams: Streams, end: (code: ExitCode) => void, line: string): void {
   withCommonOptions(program.command("run", { isDefault: true }))
     .description(
-      "every scenario on every subject: all boundaries, a sample of damaged bytes and of real kills",
+      "every scenario on every subject: all boundaries, a sample of damaged bytes, failing disks, runs done twice and real kills",
     )
     .action(async (options: CommonOptions) => {
       const plan = {
@@ -34,6 +37,7 @@ export function run(program: Command, streams: Streams, end: (code: ExitCode) =>
         kill: "sample" as const,
         torn: TORN_SAMPLE,
         diskFaults: DISK_FAULTS_SAMPLE,
+        determinism: DETERMINISM_SAMPLE,
         version: VERSION,
         command: line,
       };

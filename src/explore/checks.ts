@@ -32,7 +32,7 @@ export const EXPLORER_CHECKS = [
     promise:
       "when storage fails, no confirmed commit is lost, the failed one is whole or absent, and the life ends and says why",
   },
-  { name: "determinism", promise: "the same run, done twice, leaves the same state" },
+  { name: "determinism", promise: "the same run, done twice, goes the same way and leaves the same state" },
 ] as const satisfies readonly ExplorerCheck[];
 
 export type ExplorerCheckName = (typeof EXPLORER_CHECKS)[number]["name"];

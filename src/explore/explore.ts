@@ -11,6 +11,7 @@ import type { Subject, View } from "../subject/index.ts";
 import type { KillPool } from "../subprocess/index.ts";
 import { collect, GroupTally } from "./collect.ts";
 import { type CrashPlan, type CrashSink, exploreCrashes, runIdOf } from "./crash/crash.ts";
+import { type DeterminismPlan, exploreDeterminism } from "./determinism/determinism.ts";
 import { type DiskFaultsPlan, exploreDiskFaults } from "./disk-faults/disk-faults.ts";
 import type { FaultSink } from "./fault-sink.ts";
 import { judge } from "./judgement.ts";
@@ -43,6 +44,8 @@ export interface ExplorePlan {
   readonly torn?: TornPlan;
   /** How much of what a medium does is made to fail, if anything; see `disk-faults/`. */
   readonly diskFaults?: DiskFaultsPlan;
+  /** How much is executed twice, if anything; see `determinism/`. */
+  readonly determinism?: DeterminismPlan;
   /** For the head of the result. */
   readonly version: string;
   readonly command: string;
@@ -78,6 +81,7 @@ export async function explore(plan: ExplorePlan, host: ExploreHost): Promise<Exp
         groups.push(...(await exploreScenario(plan, skips, host, watchdog, scenario, toKill, recoveryRows)));
       }
       groups.push(...(await mediumGroups(plan, host, watchdog, scenario)));
+      groups.push(...(await determinismGroups(plan, host, watchdog, scenario)));
     }
     // Deeper plans have cut every recovery again already.
     if (plan.depth === 1) {
@@ -173,6 +177,31 @@ async function mediumGroups(
   }
   // A medium that has no bytes, or cannot fail, has nothing that could be looked at.
   return groups.filter(({ faults }) => faults.total > 0);
+}
+
+/** Runs that are executed twice. */
+async function determinismGroups(
+  plan: ExplorePlan,
+  host: ExploreHost,
+  watchdog: Watchdog,
+  scenario: Scenario,
+): Promise<GroupTally[]> {
+  const { determinism } = plan;
+  if (determinism === undefined || !isOf(scenario, determinism)) return [];
+  const groups: GroupTally[] = [];
+  for (const subject of plan.subjects.filter((able) => able.skips?.(scenario) === undefined)) {
+    const context = runContext(scenario, subject, plan.seed, host, watchdog, plan.checkersOff);
+    const tally = new GroupTally("determinism", scenario.name, subject.id, plan.checkersOff);
+    groups.push(tally);
+    const startMs = host.clock.now();
+    let runCount = 0;
+    await exploreDeterminism(context, determinism, (judgement) => {
+      tally.judged(judgement);
+      host.progress?.({ group: `twice ${scenario.name} on ${subject.id}`, runCount: ++runCount });
+    });
+    tally.elapsedMs = host.clock.now() - startMs;
+  }
+  return groups;
 }
 
 function isOf({ name }: Scenario, { scenarios }: { readonly scenarios?: readonly string[] }): boolean {

@@ -1,6 +1,7 @@
 /** `explore`: plan, run, collect. Knows no system by name; asks the Subject contract only. */
 
 export { EXPLORER_CHECKS, type ExplorerCheck, type ExplorerCheckName } from "./checks.ts";
+export type { DeterminismPlan } from "./determinism/determinism.ts";
 export type { DiskFaultsPlan } from "./disk-faults/disk-faults.ts";
 export { type ExploreHost, type ExplorePlan, explore, type Progress, runContext } from "./explore.ts";
 export { type SimulatedDeath, simulateDeaths } from "./kill/deaths.ts";

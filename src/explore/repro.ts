@@ -5,6 +5,7 @@ import { cutRefName, type RunId, type Scenario, type TimelineEvent } from "../fa
 import { absurd } from "../foundation/index.ts";
 import type { Subject } from "../subject/index.ts";
 import { exploreCrashes } from "./crash/crash.ts";
+import { determinismAgain } from "./determinism/determinism.ts";
 import { diskFaultAgain } from "./disk-faults/disk-faults.ts";
 import { compareDrives, type ExploreHost, runContext } from "./explore.ts";
 import type { FaultSink } from "./fault-sink.ts";
@@ -49,6 +50,8 @@ export async function repro(parts: ReproParts, host: ExploreHost): Promise<Repro
       case "walk":
       case "crash":
         return await reproCrash(again);
+      case "determinism":
+        return await reproDeterminism(again);
       case "torn":
         return await reproFault(again, (context, fault, sink) => {
           const at = fault.lastIndexOf(":");
@@ -119,6 +122,14 @@ async function reproTakeover(again: Again): Promise<ReproResult> {
     },
   });
   return found === undefined ? notReached(again.parts) : { judgement: found, events };
+}
+
+async function reproDeterminism(again: Again): Promise<ReproResult> {
+  let found: ReproResult | undefined;
+  await determinismAgain(contextOf(again), again.parts.id.cuts[0], (judgement, events) => {
+    found = { judgement: { ...judgement, id: again.parts.text }, events };
+  });
+  return found ?? notReached(again.parts);
 }
 
 async function reproFault(

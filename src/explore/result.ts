@@ -114,6 +114,7 @@ export type GroupKind =
   | "takeover"
   | "backends"
   | "drives"
+  | "determinism"
   | "torn"
   | "disk-faults";
 

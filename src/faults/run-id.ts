@@ -5,13 +5,14 @@
  * ```
  * run-id  = kind "/" scenario "/" subject [ "/" cuts ] [ "?seed=" number ]
  *         | faulty "/" scenario "/" subject "/" fault [ "?seed=" number ]
- * kind    = "walk" | "crash" | "kill" | "takeover" | "backends" | "drives"
+ * kind    = "walk" | "crash" | "kill" | "takeover" | "backends" | "drives" | "determinism"
  * faulty  = "torn" | "disk-fault"
  * cuts    = cut *( "+" cut )
  * cut     = label "#" occurrence ":" position [ "@" bytes ]
  * ```
  * `walk` is the run that nobody cuts. `crash` and `kill` carry cuts; a second cut falls into the recovery from the
- * first. `takeover` carries the cut before which the owner stalls. `backends` names all subjects that must agree, joined
+ * first. `takeover` carries the cut before which the owner stalls, `determinism` the one of the run that is done twice, if
+ * it is cut. `backends` names all subjects that must agree, joined
  * by `=`, in the place of the subject.
  * `torn` and `disk-fault` carry a fault, whose words belong to their explorers: `tool.settle#2:cut@117`, `first.write-eio@3`.
  * The seed is left out when it is the default.
@@ -25,7 +26,15 @@ import { type Cut, cutName, type Position } from "./boundary.ts";
 
 export const DEFAULT_SEED = 1;
 
-export type RunKind = "walk" | "crash" | "kill" | "takeover" | "backends" | "drives" | FaultyKind;
+export type RunKind =
+  | "walk"
+  | "crash"
+  | "kill"
+  | "takeover"
+  | "backends"
+  | "drives"
+  | "determinism"
+  | FaultyKind;
 
 /** Runs in which something is done to the medium. */
 export type FaultyKind = "torn" | "disk-fault";
@@ -124,7 +133,16 @@ export function parseCut(text: string): CutRef | undefined {
 
 const FAULTY_KINDS: readonly string[] = ["torn", "disk-fault"] satisfies FaultyKind[];
 
-const KINDS: readonly string[] = ["walk", "crash", "kill", "takeover", "backends", "drives", ...FAULTY_KINDS];
+const KINDS: readonly string[] = [
+  "walk",
+  "crash",
+  "kill",
+  "takeover",
+  "backends",
+  "drives",
+  "determinism",
+  ...FAULTY_KINDS,
+];
 
 function isFaulty(kind: RunKind): kind is FaultyKind {
   return FAULTY_KINDS.includes(kind);
