@@ -78,6 +78,16 @@ export class OperationCommits {
     return this.#commit(current, transition(current, event));
   }
 
+  /**
+   * The intent of an effect. While its hooks were asked nothing but the outside can have changed the state: its inbox
+   * grew, which the intent carries along; or it was cancelled, which forbids the effect.
+   */
+  async intent(current: CurrentOperation, event: OperationEvent): Promise<CurrentOperation | undefined> {
+    const latest = await this.#latest(current);
+    if (latest === undefined || isCancelled(latest)) return undefined;
+    return this.#commit(latest, transition(latest, event));
+  }
+
   async settlement(
     current: CurrentOperation,
     key: EffectKey,
@@ -142,8 +152,6 @@ export class OperationCommits {
         if (pending?.status !== "effect_pending" || summaryKey(pending) !== key) throw notPending(key);
         return { kind: "summary_request_settled", usage: output.message.usage };
       }
-      case "decision":
-        throw new Error("what hooks decide is consumed by a transition of its own");
       case "deferred":
         return this.#pollEvent(current, key, output);
       case "cancel_deferred":
@@ -167,7 +175,6 @@ export class OperationCommits {
         return { kind: "tool", sourceIndex: plan.sourceIndex, execution: notExecuted(plan) };
       case "deferred":
         return this.#aborted("deferred", plan.deferred.configuration.model, CANCELLED_POLL_TEXT);
-      case "decision":
       case "summary":
       case "cancel_deferred":
         throw new Error(`nothing is settled of an effect of the kind ${plan.kind} that was not started`);
@@ -248,7 +255,7 @@ export class OperationCommits {
   async #toolEvent(
     current: CurrentOperation,
     key: EffectKey,
-    { sourceIndex, execution, isCutShort }: ToolOutput,
+    { sourceIndex, execution }: ToolOutput,
   ): Promise<OperationEvent> {
     const phase = isRun(current) ? current.state.phase : undefined;
     if (phase?.kind !== "tools" || toolKey(phase.batch, sourceIndex) !== key) throw notPending(key);
@@ -264,7 +271,7 @@ export class OperationCommits {
       sourceIndex,
       execution,
       // Without a hook that began before it, a cancellation that is durable came first.
-      isCutShort: isCutShort === true || (execution.kind !== "finalized" && isCancelled(current)),
+      isCutShort: execution.kind !== "finalized" && isCancelled(current),
       argumentKeys: stored.map((register) => register.key),
     });
   }

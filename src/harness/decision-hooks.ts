@@ -16,13 +16,15 @@ import type {
   JsonValue,
   Usage,
 } from "../model/index.ts";
-import type { StructuralHookDecision, Summary } from "../operation/index.ts";
+import type {
+  BranchPreparation,
+  CompactionPreparation,
+  StructuralHookDecision,
+  Summary,
+} from "../operation/index.ts";
 import { detachJson, type Session } from "../session/index.ts";
-import type { EffectPlan } from "./effects.ts";
 import type { Environment } from "./environment.ts";
-import { reportHook } from "./hook-pipeline.ts";
-import type { HookHandler } from "./hooks.ts";
-import type { TelemetryContext } from "./telemetry.ts";
+import { type HookSite, startedHooks } from "./hook-pipeline.ts";
 import { validUsage } from "./tools.ts";
 
 /** A preparation as hooks see it: file operations as sets. */
@@ -49,61 +51,52 @@ export interface BranchSummaryResult {
   modifiedFiles: string[];
 }
 
-type DecisionHook = "before_compaction" | "before_navigation";
+/** What is decided on. */
+export type DecisionWork = { readonly customInstructions: string | undefined } & (
+  | {
+      readonly kind: "compaction";
+      readonly reason: "manual" | "threshold" | "overflow";
+      readonly preparation: CompactionPreparation;
+    }
+  | { readonly kind: "branch_summary"; readonly targetId: string; readonly preparation: BranchPreparation }
+);
 
-type DecisionPlan = Extract<EffectPlan, { kind: "decision" }>;
-
-/** Asks the handlers; see the module header. */
-export async function askDecisionHooks(
+/** Asks the handlers; see the module header. Undefined: a cancellation came first. */
+export function askDecisionHooks(
   environment: Environment,
-  plan: DecisionPlan,
-  within: TelemetryContext,
-): Promise<StructuralHookDecision> {
+  site: HookSite,
+  work: DecisionWork,
+): Promise<StructuralHookDecision | undefined> {
   const { session } = environment;
-  const { lane, operationId: runId } = plan.operation;
-  const { work } = plan;
-  const asked = plan.customInstructions === undefined ? {} : { customInstructions: plan.customInstructions };
+  const asked = work.customInstructions === undefined ? {} : { customInstructions: work.customInstructions };
   if (work.kind === "compaction") {
-    const { reason, preparation } = work;
-    return firstDecision(environment, { lane, within }, "before_compaction", async (handler) => {
-      const answer = await handler({ lane, runId, reason, preparation: forHook(preparation), ...asked });
-      return decisionOf(answer?.decline, answer?.compaction, (result) => compactionOf(session, result));
+    const event = { reason: work.reason, preparation: forHook(work.preparation), ...asked };
+    return startedHooks(environment, site, "before_compaction", UNDECIDED, {
+      event: () => event,
+      apply: (state, { decline, compaction }) =>
+        decisionOf(state, decline, compaction, (result) => compactionOf(session, result)),
+      isFinal,
     });
   }
-  const { targetId, preparation } = work;
-  return firstDecision(environment, { lane, within }, "before_navigation", async (handler) => {
-    const answer = await handler({ lane, runId, targetId, preparation: forHook(preparation), ...asked });
-    return decisionOf(answer?.decline, answer?.summary, branchSummaryOf);
+  const event = { targetId: work.targetId, preparation: forHook(work.preparation), ...asked };
+  return startedHooks(environment, site, "before_navigation", UNDECIDED, {
+    event: () => event,
+    apply: (state, { decline, summary }) => decisionOf(state, decline, summary, branchSummaryOf),
+    isFinal,
   });
 }
 
-async function firstDecision<Name extends DecisionHook>(
-  environment: Environment,
-  { lane, within }: { readonly lane: string; readonly within: TelemetryContext },
-  name: Name,
-  ask: (handler: HookHandler<Name>) => Promise<StructuralHookDecision | undefined>,
-): Promise<StructuralHookDecision> {
-  for (const { handler } of environment.hooks.of(name)) {
-    const span = within.start("pi.harness.hook", { "pi.harness.hook_name": name });
-    try {
-      const decision = await ask(handler);
-      span.end();
-      if (decision !== undefined) return decision;
-    } catch (error) {
-      span.end({ "pi.harness.is_error": true });
-      environment.lifecycle.admit();
-      reportHook(environment, lane, name, error);
-    }
-  }
-  return { kind: "generate" };
-}
+const UNDECIDED = { initial: { kind: "generate" } as StructuralHookDecision, notStarted: undefined };
+
+const isFinal = ({ kind }: StructuralHookDecision) => kind !== "generate";
 
 function decisionOf<Result>(
+  state: StructuralHookDecision,
   decline: boolean | undefined,
   supplied: Result | undefined,
   summaryOf: (supplied: Result) => Summary | undefined,
-): StructuralHookDecision | undefined {
-  if (supplied === undefined) return decline === true ? { kind: "decline" } : undefined;
+): StructuralHookDecision {
+  if (supplied === undefined) return decline === true ? { kind: "decline" } : state;
   if (decline === true) throw new Error("a handler declines or supplies a result, not both");
   const summary = summaryOf(supplied);
   if (summary === undefined) throw new Error("a handler supplied a result that cannot be stored");

@@ -31,7 +31,7 @@ export async function pollDeferred(
     model: before.configuration.model,
     streamOptions: { ...before.streamOptions, deferred: false },
   });
-  const next = await fx.commitTransition(current, {
+  const next = await fx.commitIntent(current, {
     kind: "poll_intended",
     responseEntryId: view.mintId(),
     usageId: view.mintId(),

@@ -23,10 +23,9 @@ export async function requestPoll(
   environment: Environment,
   live: DriveState,
   plan: PollPlan,
-  mayStartHook: () => Promise<boolean>,
 ): Promise<SettledAssistantMessage> {
   const { responseEntryId } = plan.deferred;
-  const message = await poll(environment, live, plan, mayStartHook);
+  const message = await poll(environment, live, plan);
   new ResponseEvents(environment.publisher, plan.operation).end(message, responseEntryId);
   live.announced = responseEntryId;
   return message;
@@ -36,7 +35,6 @@ async function poll(
   environment: Environment,
   live: DriveState,
   { operation, deferred, handle, streamOptions }: PollPlan,
-  mayStartHook: () => Promise<boolean>,
 ): Promise<SettledAssistantMessage> {
   const { provider, modelId } = deferred.configuration.model;
   const failed = failedResponse(environment, deferred.configuration.model);
@@ -44,7 +42,7 @@ async function poll(
   if (model === undefined) return failed(`model ${provider}/${modelId} is not registered`);
   const { configuration } = deferred;
   const captured = providerOptions(environment, live.controller.signal, { streamOptions, configuration });
-  const request = { operation, model: configuration.model, mayStartHook };
+  const request = { operation, model: configuration.model };
   const send: Parameters<typeof hookedAnswer>[3] = (callbacks) => {
     const options = { ...captured, ...callbacks, deferred: false, wait: 0 };
     return environment.models.fetchDeferred(model, structuredClone(handle), options);

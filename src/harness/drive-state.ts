@@ -41,8 +41,8 @@ export function followTurn({ spans }: DriveState, turnId: string | undefined): v
   spans.turn = { turnId, span };
 }
 
-/** Lets the handlers of a hook go. */
-export type HookPass = <T>(name: HookName, runId: string, run: () => Promise<T>) => Promise<T>;
+/** Lets the handlers of a hook go, or answers `notStarted` if a cancellation came first. */
+export type HookPass = <T>(name: HookName, runId: string, run: () => Promise<T>, notStarted: T) => Promise<T>;
 
 /** A batch, with the tools as they were registered when this process came to it (spec §5.7). */
 export interface BoundBatch {
@@ -119,7 +119,12 @@ export function hookSite(
   { passHook, spans }: Pick<DriveState, "passHook" | "spans">,
   { lane, operationId: runId }: { readonly lane: string; readonly operationId: string },
 ): HookSite {
-  return { lane, runId, telemetry: spans.operation, pass: (name, run) => passHook(name, runId, run) };
+  return {
+    lane,
+    runId,
+    telemetry: spans.operation,
+    pass: (name, run, notStarted) => passHook(name, runId, run, notStarted),
+  };
 }
 
 /** Takes over what a commit of this drive appended, so that the next step need not read it again. */

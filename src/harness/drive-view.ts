@@ -59,11 +59,6 @@ export function createDriveView(environment: Environment): DriveView {
     },
     prepareThreshold: (current) =>
       prepareCompactionAt(environment, current.leafId, runOf(current).settings.compaction),
-    hasDecisionHook: (kind) =>
-      (kind === "compaction"
-        ? environment.hooks.of("before_compaction")
-        : environment.hooks.of("before_navigation")
-      ).length > 0,
     clearCall(current, live, sourceIndex) {
       const { batch } = toolsPhase(current);
       const call = live.latestAssistant && toolCallsOf(live.latestAssistant.message)[sourceIndex];

@@ -31,8 +31,6 @@ import type {
   ToolCallContent,
 } from "../model/index.ts";
 import type {
-  BranchPreparation,
-  CompactionPreparation,
   CurrentOperation,
   EffectKey,
   OperationEvent,
@@ -42,8 +40,9 @@ import type {
   TerminalOutcome,
 } from "../operation/index.ts";
 import { type CommitExpectation, OperationCommits } from "./commits.ts";
-import { askDecisionHooks } from "./decision-hooks.ts";
+import { askDecisionHooks, type DecisionWork } from "./decision-hooks.ts";
 import { requestCancellation, requestPoll } from "./deferred.ts";
+import { mayStart } from "./dispatch.ts";
 import { type DriveState, hookSite, innermost } from "./drive-state.ts";
 import type { Environment } from "./environment.ts";
 import { requestAssistant } from "./generation.ts";
@@ -80,23 +79,6 @@ export type EffectPlan =
       readonly arguments: JsonObject;
       /** Whether another process started it before, so that it may have taken effect. */
       readonly isReplay: boolean;
-    }
-  | {
-      readonly kind: "decision";
-      readonly key: EffectKey;
-      readonly operation: Operation;
-      readonly customInstructions: string | undefined;
-      readonly work:
-        | {
-            readonly kind: "compaction";
-            readonly reason: "manual" | "threshold" | "overflow";
-            readonly preparation: CompactionPreparation;
-          }
-        | {
-            readonly kind: "branch_summary";
-            readonly targetId: string;
-            readonly preparation: BranchPreparation;
-          };
     }
   | {
       readonly kind: "summary";
@@ -146,7 +128,6 @@ export type SettlementOutput =
       readonly isInterrupted?: true;
     }
   | ToolOutput
-  | { readonly kind: "decision"; readonly decision: StructuralHookDecision }
   /** The answer to one nested request. */
   | { readonly kind: "summary"; readonly message: SettledAssistantMessage }
   | { readonly kind: "deferred"; readonly message: SettledAssistantMessage }
@@ -159,8 +140,6 @@ export interface ToolOutput {
   readonly kind: "tool";
   readonly sourceIndex: number;
   readonly execution: ToolExecution;
-  /** The run is cancelled anyway: the result does not ask for its end. */
-  readonly isCutShort?: true;
 }
 
 /** The raw end of a tool call: what the tool returned or threw, or why it was not executed. */
@@ -184,6 +163,11 @@ export interface Effects {
     event: OperationEvent,
     expectation?: CommitExpectation,
   ): Promise<CurrentOperation | undefined>;
+  /**
+   * The intent of an effect, into the latest state: what its hooks answered is not lost to input that was queued
+   * meanwhile. Undefined: the operation is cancelled, or was ended from outside.
+   */
+  commitIntent(current: CurrentOperation, event: OperationEvent): Promise<CurrentOperation | undefined>;
   /** Settles an output into the latest state. Undefined: the operation was ended from outside. */
   commitSettlement(
     current: CurrentOperation,
@@ -192,14 +176,16 @@ export interface Effects {
   ): Promise<CurrentOperation | undefined>;
   /** The terminal transaction. Undefined: the state is not current any more. */
   commitTerminal(current: CurrentOperation, outcome: TerminalOutcome): Promise<LaneLastResult | undefined>;
-  /** Runs a request, a poll, a tool or a hook, unless a cancellation came first; or the cancellation of a deferred job. */
+  /** Runs a request, a poll or a tool, unless a cancellation came first; or the cancellation of a deferred job. */
   run(plan: EffectPlan): Promise<EffectOutput>;
-  /** Takes what a tool gave, in source order. A cancellation that came first leaves it as it is. */
+  /** Takes what a tool gave, in source order, as its hooks leave it. */
   finalizeTool(raw: RawToolOutput): Promise<ToolOutput>;
   /** The options of a request as its hooks leave them. */
   beforeRequest(operation: Operation, request: HookedRequest): Promise<AgentHarnessStreamOptions>;
   /** A call as its hooks leave it: cleared, or blocked. */
   beforeTool(operation: Operation, call: ToolCallContent, cleared: ClearedCall): Promise<Clearance>;
+  /** What the decision hooks of structural work come to. Undefined: a cancellation came first. */
+  decide(operation: Operation, work: DecisionWork): Promise<StructuralHookDecision | undefined>;
   /** Asks before a run ends normally; answers the message with which it is to go on. */
   beforeRunEnd(current: CurrentOperation): Promise<AgentMessage | undefined>;
   /** Sleeps; cut short when the operation's signal is raised. */
@@ -230,6 +216,10 @@ export class RealEffects implements Effects {
     return this.#line.run(() => this.#commits.transition(current, event, expectation));
   }
 
+  commitIntent(current: CurrentOperation, event: OperationEvent): Promise<CurrentOperation | undefined> {
+    return this.#line.run(() => this.#commits.intent(current, event));
+  }
+
   commitSettlement(
     current: CurrentOperation,
     key: EffectKey,
@@ -243,9 +233,11 @@ export class RealEffects implements Effects {
   }
 
   async run(plan: EffectPlan): Promise<EffectOutput> {
-    // What gives a deferred job up is started because of a cancellation.
-    const mayStart = plan.kind === "cancel_deferred" || (await this.#mayStart(plan.operation));
-    if (!mayStart) return { kind: "not_started", plan };
+    // What gives a deferred job up is started because of a cancellation, everything else only without one.
+    const needed = plan.kind === "cancel_deferred" ? "cancel_requested" : "running";
+    const { operationId } = plan.operation;
+    if (!(await mayStart(this.#environment, this.#line, operationId, needed)))
+      return { kind: "not_started", plan };
     const step = this.#startStep(plan);
     if (step === undefined) return this.#start(plan);
     this.#live.spans.step = step;
@@ -255,28 +247,22 @@ export class RealEffects implements Effects {
   async #start(plan: EffectPlan): Promise<EffectOutput> {
     switch (plan.kind) {
       case "assistant": {
-        const message = await requestAssistant(this.#environment, this.#live, plan, this.#guard(plan));
+        const message = await requestAssistant(this.#environment, this.#live, plan);
         return { kind: "assistant", message };
       }
       case "tool": {
         const execution = await this.#execute(plan);
         return { kind: "tool_raw", plan, execution };
       }
-      case "decision": {
-        return {
-          kind: "decision",
-          decision: await askDecisionHooks(this.#environment, plan, this.#live.spans.operation),
-        };
-      }
       case "summary":
         return {
           kind: "summary",
-          message: await requestSummary(this.#environment, this.#live, plan, this.#guard(plan)),
+          message: await requestSummary(this.#environment, this.#live, plan),
         };
       case "deferred":
         return {
           kind: "deferred",
-          message: await requestPoll(this.#environment, this.#live, plan, this.#guard(plan)),
+          message: await requestPoll(this.#environment, this.#live, plan),
         };
       case "cancel_deferred":
         await requestCancellation(this.#environment, plan, innermost(this.#live));
@@ -286,14 +272,11 @@ export class RealEffects implements Effects {
 
   async finalizeTool({ plan, execution }: RawToolOutput): Promise<ToolOutput> {
     const { sourceIndex, operation, call } = plan;
-    const isLive = await this.#mayStart(operation);
-    if (!isLive) return { kind: "tool", sourceIndex, execution, isCutShort: true };
-    if (execution.kind === "synthetic" || !this.#environment.hooks.has("after_tool")) {
-      return { kind: "tool", sourceIndex, execution };
-    }
+    if (execution.kind === "synthetic") return { kind: "tool", sourceIndex, execution };
     const raw = resultOf(this.#environment, call, execution);
     const result = await afterTool(this.#environment, this.#site(operation), call, plan.arguments, raw);
-    return { kind: "tool", sourceIndex, execution: { kind: "finalized", result } };
+    const finalized = result && ({ kind: "finalized", result } as const);
+    return { kind: "tool", sourceIndex, execution: finalized ?? execution };
   }
 
   beforeRequest(operation: Operation, request: HookedRequest): Promise<AgentHarnessStreamOptions> {
@@ -303,6 +286,12 @@ export class RealEffects implements Effects {
   beforeTool(operation: Operation, call: ToolCallContent, cleared: ClearedCall): Promise<Clearance> {
     const tools = this.#live.toolBatch?.tools ?? this.#environment.tools;
     return beforeTool(this.#environment, tools, this.#site(operation), call, cleared);
+  }
+
+  async decide(operation: Operation, work: DecisionWork): Promise<StructuralHookDecision | undefined> {
+    const name = work.kind === "compaction" ? "before_compaction" : "before_navigation";
+    if (!this.#environment.hooks.has(name)) return { kind: "generate" };
+    return askDecisionHooks(this.#environment, this.#site(operation), work);
   }
 
   beforeRunEnd(current: CurrentOperation): Promise<AgentMessage | undefined> {
@@ -326,15 +315,9 @@ export class RealEffects implements Effects {
       case "deferred":
         return started(plan.deferred.stepId, "deferred", plan.deferred.poll);
       case "tool":
-      case "decision":
       case "cancel_deferred":
         return undefined;
     }
-  }
-
-  /** Asked before `after_response` starts. */
-  #guard({ operation }: EffectPlan): () => Promise<boolean> {
-    return () => this.#mayStart(operation);
   }
 
   #site(operation: Operation): HookSite {
@@ -361,18 +344,5 @@ export class RealEffects implements Effects {
   sleep(delayMs: number): Promise<void> {
     const span = innermost(this.#live).start("pi.harness.sleep", { "pi.harness.delay_ms": delayMs });
     return inSpan(span, () => this.#clock.sleep(delayMs, this.#live.controller.signal));
-  }
-
-  /**
-   * Whether something of the operation may start now. The question stands on the line, so that a start is before or
-   * after every other change of the lane, never during one: after a cancellation it is refused, and before one it is seen
-   * by the signal that the cancellation raises.
-   */
-  #mayStart({ operationId }: Operation): Promise<boolean> {
-    return this.#line.run(async () => {
-      this.#environment.lifecycle.admit();
-      const state = await this.#environment.session.getRegister("op.state", operationId);
-      return state?.value.control.status === "running";
-    });
   }
 }

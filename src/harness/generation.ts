@@ -38,7 +38,6 @@ export async function requestAssistant(
   environment: Environment,
   live: DriveState,
   plan: AssistantPlan,
-  mayStartHook: () => Promise<boolean>,
 ): Promise<SettledAssistantMessage> {
   const { context, responseEntryId } = plan.generation;
   const { configuration } = context;
@@ -48,7 +47,7 @@ export async function requestAssistant(
     context: await buildContext(environment, live, plan, model),
     options: providerOptions(environment, live.controller.signal, { streamOptions, configuration }),
   });
-  const request = { operation: plan.operation, model: configuration.model, prepare, mayStartHook, told };
+  const request = { operation: plan.operation, model: configuration.model, prepare, told };
   const message = await answerOf(environment, live, request);
   told.end(message, responseEntryId);
   live.announced = responseEntryId;
@@ -60,8 +59,6 @@ export interface ModelRequest {
   readonly operation: { readonly lane: string; readonly operationId: string };
   readonly model: ModelIdentity;
   readonly prepare: (model: Model) => Promise<{ context: ProviderContext; options: ProviderStreamOptions }>;
-  /** Whether hooks may still start; a cancellation forbids it. */
-  readonly mayStartHook: () => Promise<boolean>;
   readonly told?: ResponseEvents;
 }
 
@@ -69,7 +66,7 @@ export interface ModelRequest {
 export async function answerOf(
   environment: Environment,
   live: DriveState,
-  { operation, model: identity, prepare, mayStartHook, told }: ModelRequest,
+  { operation, model: identity, prepare, told }: ModelRequest,
 ): Promise<SettledAssistantMessage> {
   const { provider, modelId } = identity;
   const model = environment.models.getModel(provider, modelId);
@@ -79,7 +76,7 @@ export async function answerOf(
   const { context, options } = await prepare(model);
   // Cancelled, or closed, while the context was built: the provider need not hear of it.
   if (live.controller.signal.aborted) return unsent(environment, identity);
-  return hookedAnswer(environment, live, { operation, model: identity, mayStartHook }, (callbacks) =>
+  return hookedAnswer(environment, live, { operation, model: identity }, (callbacks) =>
     streamToEnd(environment, model, context, { ...options, ...callbacks }, told),
   );
 }
@@ -88,7 +85,7 @@ export async function answerOf(
 export async function hookedAnswer(
   environment: Environment,
   live: DriveState,
-  { operation, model, mayStartHook }: Pick<ModelRequest, "operation" | "model" | "mayStartHook">,
+  { operation, model }: Pick<ModelRequest, "operation" | "model">,
   send: (
     callbacks: Pick<ProviderStreamOptions, "onPayload" | "onResponse" | "telemetryContext">,
   ) => Promise<AssistantMessage | undefined>,
@@ -109,7 +106,7 @@ export async function hookedAnswer(
   }
   if (message === undefined) return failed("the stream ended without a response");
   const settled = settledForm(environment, signal, message, failed);
-  return afterResponse(environment, site, settled, { seen, signal, mayStart: mayStartHook });
+  return afterResponse(environment, site, settled, { seen, signal });
 }
 
 /** What is stored where a provider gave nothing that can be; a usage that is valid by itself is kept. */

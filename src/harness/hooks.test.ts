@@ -193,7 +193,7 @@ describe("the hooks of a request", () => {
     expect(seen).toHaveLength(2);
     expect(seen[1]).toMatchObject({ timeoutMs: 9, headers: { b: "2", c: "3" } });
     expect(seen[1]?.signal?.aborted).toBe(false);
-    expect(await seen[1]?.onPayload?.({ x: 1 }, MODEL)).toEqual({ wrapped: { x: 1 } });
+    expect(world.payloads).toEqual([{ wrapped: { model: "large" } }, { wrapped: { model: "large" } }]);
     expect(world.requests[1]?.messages.at(-1)).toMatchObject({ content: "by a hook" });
     const answer = await session.findEntry({ type: "message" });
     expect(answer).toMatchObject({ message: { content: [{ text: "status undefined" }] } });

@@ -7,7 +7,7 @@
  * | Hook | Fresh | Retry | Resume |
  * |---|---|---|---|
  * | `before_run` | once, before acceptance | no | no: its output is stored |
- * | `before_resume` | no | no | yes, before any effect |
+ * | `before_resume` | no | no | yes, before any effect; not of a cancelled operation, which begins none |
  * | `transform_context`, `before_request`, `before_payload` | per request | per request | per request |
  * | `after_response` | per response, unless a cancellation came first | the same | the same |
  * | `before_tool` | per call | no | not for a call that was started |

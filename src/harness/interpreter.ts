@@ -36,7 +36,7 @@ import { outOfPlace, start } from "./dispatch.ts";
 import type { DriveState } from "./drive-state.ts";
 import type { EffectPlan, Effects, ToolPlan } from "./effects.ts";
 import type { Settings } from "./environment.ts";
-import { carryOutStructural, keepDecision, keepResponse } from "./structural.ts";
+import { carryOutStructural, keepResponse } from "./structural.ts";
 import type { Clearance } from "./tools.ts";
 
 /** What the interpreter may look at. Nothing here writes, waits for the outside, or repeats an effect. */
@@ -51,7 +51,6 @@ export interface DriveView {
   limitsOf(provider: string, modelId: string): { outputTokens: number; contextWindow: number } | undefined;
   /** Undefined: there is nothing to compact. */
   prepareThreshold(current: CurrentOperation): Promise<DurableStructuralPreparation | undefined>;
-  hasDecisionHook(kind: DurableStructuralPreparation["kind"]): boolean;
   clearCall(current: CurrentOperation, live: DriveState, sourceIndex: number): Clearance;
   storedArguments(current: CurrentOperation, sourceIndex: number): Promise<JsonObject>;
   /** The contents of queued items, in order; undefined if one of them is not queued any more. */
@@ -164,8 +163,7 @@ async function carryOut(
       const output = await running;
       live.running.delete(action.key);
       if (output.kind === "cancel_deferred") return undefined;
-      if (output.kind === "decision") return keepDecision(live, current, output.decision);
-      if (output.kind === "not_started" && leavesNothing(output.plan)) return undefined;
+      if (output.kind === "not_started" && owesNothing(output.plan)) return undefined;
       const settled = output.kind === "tool_raw" ? await fx.finalizeTool(output) : output;
       const next = await fx.commitSettlement(current, action.key, settled);
       if (next && output.kind === "summary") keepResponse(live, output.message);
@@ -231,7 +229,7 @@ async function requestAssistant(
     model: context.configuration.model,
     streamOptions: context.streamOptions,
   });
-  const next = await fx.commitTransition(current, {
+  const next = await fx.commitIntent(current, {
     kind: "request_intended",
     responseEntryId: view.mintId(),
     usageId: view.mintId(),
@@ -299,7 +297,7 @@ async function clearTool(
     live.running.set(toolKey(batchOf(current), sourceIndex), Promise.resolve(output));
     return current;
   }
-  const next = await fx.commitTransition(current, {
+  const next = await fx.commitIntent(current, {
     kind: "tool_cleared",
     sourceIndex,
     arguments: clearance.arguments,
@@ -349,8 +347,8 @@ function planOf(
 }
 
 /** Whether an effect that was not started owes no settlement: structural work is dropped with its operation. */
-function leavesNothing({ kind }: EffectPlan): boolean {
-  return kind === "decision" || kind === "summary";
+function owesNothing({ kind }: EffectPlan): boolean {
+  return kind === "summary" || kind === "cancel_deferred";
 }
 
 function batchOf(current: CurrentOperation) {

@@ -11,6 +11,7 @@ import { type CurrentOperation, checkLastResult, nextAction } from "../operation
 import { busy, missingError } from "./acceptance.ts";
 import { turnIdOf } from "./commit-events.ts";
 import { cancelSource, isPolling } from "./deferred-steps.ts";
+import { mayStart } from "./dispatch.ts";
 import {
   type DriveState,
   followTurn,
@@ -92,7 +93,7 @@ export class LaneDriver {
   }
 
   /** Hooks park where effects do. */
-  readonly passHook: HookPass = (name, runId, run) => {
+  readonly parkHook: HookPass = (name, runId, run, notStarted) => {
     const { gate } = this.#lane;
     if (gate === undefined) return run();
     const info = {
@@ -100,7 +101,14 @@ export class LaneDriver {
       description: `ask the hooks ${name}`,
       details: { hook: name, operationId: runId },
     };
-    return gate.pass(info, run);
+    return gate.pass(info, run, () => notStarted);
+  };
+
+  /** Hooks of an operation start where effects do, too. */
+  readonly #passHook: HookPass = (name, runId, run, notStarted) => {
+    const { line } = this.#lane;
+    const start = async () => ((await mayStart(this.#environment, line, runId)) ? run() : notStarted);
+    return this.parkHook(name, runId, start, notStarted);
   };
 
   /** Sets the one drive of the lane. */
@@ -193,7 +201,7 @@ export class LaneDriver {
 
   /** The effects of a drive, behind the gate if there is one. */
   #effectsOf(live: DriveState): Effects {
-    live.passHook = this.passHook;
+    live.passHook = this.#passHook;
     const { line, gate } = this.#lane;
     const real = new RealEffects(this.#environment, line, live);
     return gate ? gated(real, gate) : real;
@@ -212,7 +220,7 @@ export class LaneDriver {
     followTurn(live, turnIdOf(current.state));
     try {
       const fx = this.#effectsOf(live);
-      if (isResumed && current.state.control.status === "running") {
+      if (isResumed) {
         await beforeResume(this.#environment, hookSite(live, current.operation), current.operation);
       }
       const end = await drive(fx, this.#view, current, live);

@@ -318,7 +318,7 @@ export class HarnessLane {
     const environment = this.#environment;
     const site = hookSite(
       {
-        passHook: this.#driver.passHook,
+        passHook: this.#driver.parkHook,
         spans: { operation: environment.telemetry, turn: undefined, step: undefined },
       },
       { lane: this.name, operationId },

@@ -10,13 +10,13 @@
  * 2. Actions are shown and released in the order in which they parked. A release that leads to a new parked action
  *    before it is done (an effect within an effect) hands over to that one.
  * 3. When the harness ends, what is parked is rejected without being executed.
- * 4. A cancellation takes back the requests, tools and timers that are parked: they end as if they had not been started,
- *    which is what they would find. Commits stay parked, and find out by themselves.
+ * 4. A cancellation takes back the requests, tools, hooks and timers that are parked: they end as if they had not been
+ *    started, which is what they would find. Commits stay parked, and find out by themselves.
  *
  * `finalizeTool` and the hooks do not park here: where there are handlers, their pipeline parks for itself.
  */
 import type { JsonValue } from "../model/index.ts";
-import { describeState } from "../operation/index.ts";
+import { type CurrentOperation, describeState, type OperationEvent } from "../operation/index.ts";
 import type { EffectPlan, Effects } from "./effects.ts";
 import type { Lifecycle } from "./lifecycle.ts";
 
@@ -141,14 +141,9 @@ export class ManualGate {
 export function gated(effects: Effects, gate: ManualGate): Effects {
   return {
     commitTransition: (current, event, expectation) =>
-      gate.pass(
-        {
-          kind: "commit_transition",
-          description: `commit ${event.kind} (${describeState(current.state)})`,
-          details: { event: event.kind, operationId: current.operation.operationId },
-        },
-        () => effects.commitTransition(current, event, expectation),
-      ),
+      gate.pass(transitionInfo(current, event), () => effects.commitTransition(current, event, expectation)),
+    commitIntent: (current, event) =>
+      gate.pass(transitionInfo(current, event), () => effects.commitIntent(current, event)),
     commitSettlement: (current, key, output) =>
       gate.pass(
         {
@@ -176,6 +171,7 @@ export function gated(effects: Effects, gate: ManualGate): Effects {
     finalizeTool: (raw) => effects.finalizeTool(raw),
     beforeRequest: (operation, request) => effects.beforeRequest(operation, request),
     beforeTool: (operation, call, cleared) => effects.beforeTool(operation, call, cleared),
+    decide: (operation, work) => effects.decide(operation, work),
     beforeRunEnd: (current) => effects.beforeRunEnd(current),
     sleep: (delayMs) =>
       gate.pass(
@@ -183,6 +179,14 @@ export function gated(effects: Effects, gate: ManualGate): Effects {
         () => effects.sleep(delayMs),
         () => undefined,
       ),
+  };
+}
+
+function transitionInfo({ operation, state }: CurrentOperation, event: OperationEvent): ActionInfo {
+  return {
+    kind: "commit_transition",
+    description: `commit ${event.kind} (${describeState(state)})`,
+    details: { event: event.kind, operationId: operation.operationId },
   };
 }
 
@@ -204,14 +208,6 @@ function infoOf(plan: EffectPlan): ActionInfo {
         kind: "provider_request",
         description: `ask ${provider}/${modelId} for a summary (${plan.stage}), attempt ${attempt}`,
         details: { effect: plan.key, operationId: plan.operation.operationId, attempt, stage: plan.stage },
-      };
-    }
-    case "decision": {
-      const name = plan.work.kind === "compaction" ? "before_compaction" : "before_navigation";
-      return {
-        kind: "hook",
-        description: `ask the hooks ${name}`,
-        details: { effect: plan.key, operationId: plan.operation.operationId, hook: name },
       };
     }
     case "deferred": {

@@ -82,17 +82,12 @@ export function requestCallbacks(
 }
 
 /** The response as the hooks leave it. */
-export async function afterResponse(
+export function afterResponse(
   environment: Environment,
   site: HookSite,
   message: SettledAssistantMessage,
-  {
-    seen,
-    signal,
-    mayStart,
-  }: { seen: ResponseMetadata; signal: AbortSignal; mayStart: () => Promise<boolean> },
+  { seen, signal }: { seen: ResponseMetadata; signal: AbortSignal },
 ): Promise<SettledAssistantMessage> {
-  if (!environment.hooks.has("after_response") || !(await mayStart())) return message;
   return runHooks(environment, site, "after_response", message, {
     event: (state) => ({ ...seen, message: state }),
     apply: (state, answer) => {

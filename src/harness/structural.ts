@@ -15,16 +15,15 @@ import {
   type Conclusion,
   type CurrentOperation,
   customInstructionsOf,
-  decisionKey,
-  type StructuralHookDecision,
   structuralOf,
   structuralReason,
   summaryGenerationOf,
   summaryKey,
 } from "../operation/index.ts";
+import type { DecisionWork } from "./decision-hooks.ts";
 import { outOfPlace, start } from "./dispatch.ts";
 import type { DriveState, StructuralMemory } from "./drive-state.ts";
-import type { EffectPlan, Effects } from "./effects.ts";
+import type { Effects } from "./effects.ts";
 import type { DriveView } from "./interpreter.ts";
 
 type StructuralAction = Extract<
@@ -56,7 +55,7 @@ export async function carryOutStructural(
       return fx.commitTransition(current, { kind: "threshold_exceeded", taskId: view.mintId(), preparation });
     }
     case "decide":
-      return decide(fx, view, current, live);
+      return decide(fx, current, live);
     case "start_summary":
       return startSummary(fx, view, current);
     case "start_summary_attempt": {
@@ -73,7 +72,7 @@ export async function carryOutStructural(
         streamOptions: { ...context.streamOptions, deferred: false },
       });
       const usageId = view.mintId();
-      const next = await fx.commitTransition(current, { kind: "summary_request_intended", usageId });
+      const next = await fx.commitIntent(current, { kind: "summary_request_intended", usageId });
       if (next) {
         const generation = attemptOf(next);
         start(fx, live, {
@@ -105,16 +104,6 @@ export async function carryOutStructural(
   }
 }
 
-/** Remembers what the decision hooks came to. */
-export function keepDecision(
-  live: DriveState,
-  current: CurrentOperation,
-  decision: StructuralHookDecision,
-): CurrentOperation {
-  memoryOf(live, current).decision = decision;
-  return current;
-}
-
 /** Remembers the answer of a nested request whose usage is booked. */
 export function keepResponse(live: DriveState, message: SettledAssistantMessage): void {
   live.structural?.attempt?.responses.push(message);
@@ -138,34 +127,29 @@ export function withIds(
   return { kind: "published", publication: { summary, entryId, fromHook, ...usage } };
 }
 
-/** Asks the hooks; where there are none, nobody answers. */
-function decide(fx: Effects, view: DriveView, current: CurrentOperation, live: DriveState): CurrentOperation {
+/** Asks the hooks, and remembers what they came to. */
+async function decide(
+  fx: Effects,
+  current: CurrentOperation,
+  live: DriveState,
+): Promise<CurrentOperation | undefined> {
   const memory = memoryOf(live, current);
-  if (!view.hasDecisionHook(memory.preparation.kind)) {
-    return keepDecision(live, current, { kind: "generate" });
-  }
-  start(fx, live, {
-    kind: "decision",
-    key: decisionKey(memory.taskId),
-    operation: current.operation,
-    customInstructions: customInstructionsOf(current.state),
-    work: workOf(current, memory),
-  });
+  const decision = await fx.decide(current.operation, workOf(current, memory));
+  if (decision === undefined) return undefined;
+  memory.decision = decision;
   return current;
 }
 
-function workOf(
-  current: CurrentOperation,
-  { preparation }: StructuralMemory,
-): Extract<EffectPlan, { kind: "decision" }>["work"] {
+function workOf(current: CurrentOperation, { preparation }: StructuralMemory): DecisionWork {
   const { state } = current;
+  const customInstructions = customInstructionsOf(state);
   if (preparation.kind === "compaction") {
     const reason = structuralReason(state);
     if (reason === undefined) throw outOfPlace(current);
-    return { kind: "compaction", reason, preparation };
+    return { kind: "compaction", reason, preparation, customInstructions };
   }
   if (state.kind !== "navigation" || state.targetId === null) throw outOfPlace(current);
-  return { kind: "branch_summary", targetId: state.targetId, preparation };
+  return { kind: "branch_summary", targetId: state.targetId, preparation, customInstructions };
 }
 
 /** Snapshots configuration and settings; the commit fails if either changed since they were read. */

@@ -28,7 +28,6 @@ export function requestSummary(
   environment: Environment,
   live: DriveState,
   plan: SummaryPlan,
-  mayStartHook: () => Promise<boolean>,
 ): Promise<SettledAssistantMessage> {
   return answerOf(environment, live, {
     operation: plan.operation,
@@ -37,7 +36,6 @@ export function requestSummary(
       context: contextOf(plan, environment.clock.now()),
       options: optionsOf(plan, model, live.controller.signal),
     }),
-    mayStartHook,
   });
 }
 

@@ -8,54 +8,44 @@ import type { JsonObject, ToolCallContent } from "../model/index.ts";
 import type { SyntheticToolReason } from "../operation/index.ts";
 import type { Environment, ToolRegistry } from "./environment.ts";
 import { messageOf } from "./errors.ts";
-import { type HookSite, InvalidHookOutput, reportHook, runHooks } from "./hook-pipeline.ts";
+import { type HookSite, InvalidHookOutput, runHooks, startedHooks } from "./hook-pipeline.ts";
 import type { HookMap } from "./hooks.ts";
 import { type Clearance, checkArguments, type StoredResult } from "./tools.ts";
 
 type Cleared = Extract<Clearance, { kind: "cleared" }>;
 
 /** A cleared call as the hooks leave it: cleared, perhaps with other arguments, or blocked. */
-export async function beforeTool(
+export function beforeTool(
   environment: Environment,
   tools: ToolRegistry,
   site: HookSite,
   call: ToolCallContent,
   cleared: Cleared,
 ): Promise<Clearance> {
-  const { hooks, lifecycle } = environment;
-  if (!hooks.has("before_tool")) return cleared;
-  const { lane, runId } = site;
-  return site.pass("before_tool", async () => {
-    let { arguments: args } = cleared;
-    for (const { handler } of hooks.of("before_tool")) {
-      const span = site.telemetry.start("pi.harness.hook", { "pi.harness.hook_name": "before_tool" });
-      try {
-        const event = { toolCallId: call.id, toolName: call.name, args: structuredClone(args), lane, runId };
-        const answer = await handler(event);
-        span.end();
-        lifecycle.admit();
-        if (answer?.block) return blocked(String(answer.block.reason), answer.block.terminate === true);
-        if (answer?.args !== undefined) args = checkedAgain(tools, call.name, answer.args);
-      } catch (error) {
-        span.end({ "pi.harness.is_error": true });
-        lifecycle.admit();
-        reportHook(environment, lane, "before_tool", error);
-        return blocked(messageOf(error), false);
-      }
-    }
-    return { ...cleared, arguments: args };
+  let { arguments: args } = cleared;
+  return runHooks<"before_tool", Clearance>(environment, site, "before_tool", cleared, {
+    event: () => ({ toolCallId: call.id, toolName: call.name, args }),
+    apply: (state, answer) => {
+      if (answer.block) return blocked(String(answer.block.reason), answer.block.terminate === true);
+      if (answer.args === undefined) return state;
+      args = checkedAgain(tools, call.name, answer.args);
+      return { ...cleared, arguments: args };
+    },
+    failed: (error) => blocked(messageOf(error), false),
+    isFinal: ({ kind }) => kind === "refused",
   });
 }
 
-/** A result as the hooks leave it. */
+/** A result as the hooks leave it; undefined if there are none, or a cancellation came first. */
 export function afterTool(
   environment: Environment,
   site: HookSite,
   call: ToolCallContent,
   args: JsonObject,
   result: StoredResult,
-): Promise<StoredResult> {
-  return runHooks(environment, site, "after_tool", result, {
+): Promise<StoredResult | undefined> {
+  const states = { initial: result, notStarted: undefined };
+  return startedHooks<"after_tool", StoredResult, undefined>(environment, site, "after_tool", states, {
     event: ({ message: { content, details, isError, usage } }) => ({
       toolCallId: call.id,
       toolName: call.name,

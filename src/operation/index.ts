@@ -39,7 +39,6 @@ export {
 export { cancelDeferredKey, pollKey, runningCancellation } from "./next-deferred-action.ts";
 export {
   type Conclusion,
-  decisionKey,
   type StructuralHookDecision,
   type StructuralInputs,
   summaryKey,

@@ -48,12 +48,6 @@ const interrupted = {
 describe("the next action at structural work", () => {
   const cases: [string, OperationState, Partial<PlannerInputs>, object][] = [
     ["a decision that nobody was asked for", manual(), known(), { kind: "decide" }],
-    [
-      "a decision that hooks are asked for",
-      manual(),
-      { ...known(), running: new Set(["decision:t"]) },
-      { kind: "await_effect", key: "decision:t" },
-    ],
     ["no decision", manual(), known({ decision: { kind: "generate" } }), { kind: "start_summary" }],
     [
       "a compaction of a caller that is declined",
@@ -177,12 +171,6 @@ describe("the next action at structural work", () => {
       { ...manual(summaryPending(1, [], "U")), control: CANCELLED },
       { ...begun(1), running: new Set(["summary:t:1:0"]) },
       { kind: "await_effect", key: "summary:t:1:0" },
-    ],
-    [
-      "a cancelled compaction whose hooks run",
-      { ...manual(), control: CANCELLED },
-      { ...known(), running: new Set(["decision:t"]) },
-      { kind: "await_effect", key: "decision:t" },
     ],
     [
       "a cancelled navigation whose request was lost",

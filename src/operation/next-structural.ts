@@ -61,11 +61,6 @@ export type Conclusion =
   | { readonly kind: "failed"; readonly error: OperationError }
   | { readonly kind: "published"; readonly summary: Summary; readonly fromHook: boolean };
 
-/** The key of the decision hooks of a task. */
-export function decisionKey(taskId: string): EffectKey {
-  return `decision:${taskId}`;
-}
-
 /** The key of a nested request. */
 export function summaryKey({
   context,
@@ -81,7 +76,7 @@ export function nextStructuralAction(
   structural: StructuralDecision,
   inputs: PlannerInputs,
 ): Action {
-  if (structural.status === "deciding") return nextDecisionAction(state, structural.taskId, inputs);
+  if (structural.status === "deciding") return nextDecisionAction(state, inputs);
   const { generation } = structural;
   switch (generation.status) {
     case "ready":
@@ -101,20 +96,15 @@ export function owedToStructural(
   structural: StructuralDecision,
   running: PlannerInputs["running"],
 ): Action | undefined {
-  const keys = [decisionKey(structural.taskId)];
-  if (structural.status === "generating" && structural.generation.status === "effect_pending") {
-    keys.push(summaryKey(structural.generation));
-  }
-  const key = keys.find((each) => running.has(each));
-  return key === undefined ? undefined : { kind: "await_effect", key };
+  if (structural.status !== "generating" || structural.generation.status !== "effect_pending")
+    return undefined;
+  const key = summaryKey(structural.generation);
+  return running.has(key) ? { kind: "await_effect", key } : undefined;
 }
 
-function nextDecisionAction(state: OperationState, taskId: string, inputs: PlannerInputs): Action {
-  const decision = inputsOf(inputs).decision;
-  const key = decisionKey(taskId);
-  if (decision === undefined) {
-    return inputs.running.has(key) ? { kind: "await_effect", key } : { kind: "decide" };
-  }
+function nextDecisionAction(state: OperationState, inputs: PlannerInputs): Action {
+  const { decision } = inputsOf(inputs);
+  if (decision === undefined) return { kind: "decide" };
   switch (decision.kind) {
     case "generate":
       return { kind: "start_summary" };

@@ -16,6 +16,7 @@ import {
   type Model,
   type Models,
   type ProviderContext,
+  type ProviderStreamOptions,
   type ToolCallContent,
   type Transaction,
   type Usage,
@@ -70,6 +71,8 @@ export class World {
   /** What summary requests are answered, over all lives; the last answer stays. */
   summaries: readonly Answer[] = [];
   #summaryCount = 0;
+  /** The payloads of requests as `before_payload` left them, where there was one. */
+  readonly payloads: unknown[] = [];
   /** Whether the registry knows the model. */
   hasModel = true;
 
@@ -118,7 +121,7 @@ export class World {
       getModel: model,
       getProvider: (id) => (id === MODEL.provider ? { id } : undefined),
       getModels: () => [MODEL],
-      streamSimple: (_model, context, options) => stream(this.#answer(context, options?.signal)),
+      streamSimple: (model, context, options) => stream(this.#send(model, context, options)),
       completeSimple: (_model, context, options) => this.#answer(context, options?.signal),
       fetchDeferred: () => Promise.reject(new Error("no deferred jobs here")),
       cancelDeferred: () => Promise.resolve(),
@@ -145,6 +148,17 @@ export class World {
     };
   }
 
+  /** As an adapter does it: the payload is shown before it is sent, and not sent if the signal is up by then. */
+  async #send(
+    model: Model,
+    context: ProviderContext,
+    options: ProviderStreamOptions | undefined,
+  ): Promise<AssistantMessage> {
+    if (options?.onPayload) this.payloads.push(await options.onPayload({ model: model.id }, model));
+    if (options?.signal?.aborted) return this.#message({ stopReason: "aborted" });
+    return this.#answer(context, options?.signal);
+  }
+
   async #answer(context: ProviderContext, signal: AbortSignal | undefined): Promise<AssistantMessage> {
     this.log.push({ kind: "request", context });
     const turn = context.messages.filter(({ role }) => role === "assistant").length;
@@ -154,7 +168,10 @@ export class World {
       ? (this.summaries[this.#summaryCount++] ?? this.summaries.at(-1))
       : (this.#turns[turn]?.[ask] ?? this.#turns[turn]?.at(-1));
     if (answer === undefined) throw new Error(`the script has no turn ${turn}`);
-    const said = typeof answer === "function" ? await answer(context, signal) : answer;
+    return this.#message(typeof answer === "function" ? await answer(context, signal) : answer);
+  }
+
+  #message(said: Partial<AssistantMessage>): AssistantMessage {
     return {
       role: "assistant",
       content: [],
