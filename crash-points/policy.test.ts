@@ -287,7 +287,7 @@ async function differing(scenario: Scenario, subject: Subject): Promise<Set<stri
   let reference: string | undefined;
   await exploreCrashes(
     context,
-    { depth: 1, wants: () => true, enough: () => false, recoverEach: false },
+    { depth: 1, wants: () => true, enough: () => false, secondDeaths: false, recoverEach: false },
     {
       saw: () => undefined,
       judged: ({ violations }, [cut], digest) => {

@@ -24,6 +24,11 @@ export interface CheckerRun<End> {
   fork(): CheckerRun<End>;
   /** Everything that was broken, once the run is over. */
   finish(end: End): readonly Violation[];
+  /**
+   * The labels of the commits of the current life, each once, in the order in which they came first. Absent if no commit
+   * is recognised: rows that only recoveries make are then found nowhere, and stay missing by name.
+   */
+  labels?(): readonly string[];
 }
 
 /** A checker as a thing with a name; `start` opens a run. */
@@ -54,5 +59,6 @@ function group<End>(runs: readonly CheckerRun<End>[]): CheckerRun<End> {
     },
     fork: () => group(runs.map((run) => run.fork())),
     finish: (end) => runs.flatMap((run) => run.finish(end)),
+    labels: () => [...new Set(runs.flatMap((run) => run.labels?.() ?? []))],
   };
 }

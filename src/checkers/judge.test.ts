@@ -27,6 +27,20 @@ describe("the judge", () => {
     expect(judge.finish(end)).toEqual([]);
   });
 
+  it("names the commits of the current life, each once, and a fork its own", () => {
+    const judge = startHarnessJudge({ scenario: SCENARIO, off: [] });
+    for (const event of pending().events) judge.observe(event);
+    const fork = judge.fork();
+    judge.observe({ kind: "boot", incarnation: 1 });
+    expect(judge.labels?.()).toEqual([]);
+    expect(fork.labels?.()).toEqual([
+      "lane.seed",
+      "acceptance.prompt",
+      "generation.ready",
+      "generation.intent",
+    ]);
+  });
+
   it("says each defect once", () => {
     const history = pending();
     history.request(0).request(0).request(0);

@@ -58,6 +58,8 @@ class HarnessJudge implements CheckerRun<RunEnd> {
   readonly #seats: readonly Seat[];
   readonly #model: StoreModel;
   readonly #violations: Violation[];
+  /** Of the commits of the current life. */
+  #labels = new Set<string>();
   /** The judge that takes the last failed transaction for stored. */
   #stored: HarnessJudge | undefined;
 
@@ -71,6 +73,10 @@ class HarnessJudge implements CheckerRun<RunEnd> {
     return this.#model.lastSeq ?? 0;
   }
 
+  labels(): readonly string[] {
+    return [...this.#labels];
+  }
+
   observe(event: TimelineEvent): void {
     if (event.kind === "commit") {
       const commit = harnessCommitOf(event.payload);
@@ -80,6 +86,7 @@ class HarnessJudge implements CheckerRun<RunEnd> {
       this.#commit(event.boundary, commit);
       return;
     }
+    if (event.kind === "boot") this.#labels = new Set();
     this.#stored?.observe(event);
     this.#model.observe(event);
     for (const { run, report } of this.#seats) run.event?.(event, this.#model, report);
@@ -92,6 +99,7 @@ class HarnessJudge implements CheckerRun<RunEnd> {
   fork(): HarnessJudge {
     const benches = this.#seats.map(({ name, run }) => ({ name, run: run.fork() }));
     const copy = new HarnessJudge(benches, this.#model.fork(), this.#violations);
+    copy.#labels = new Set(this.#labels);
     copy.#stored = this.#stored?.fork();
     return copy;
   }
@@ -109,7 +117,9 @@ class HarnessJudge implements CheckerRun<RunEnd> {
       return;
     }
     const { writes, result, stats } = payload;
-    const commit = { writes, result, stats, boundary, found: recognise(writes, this.#model) };
+    const found = recognise(writes, this.#model);
+    if (found.ok) this.#labels.add(found.name);
+    const commit = { writes, result, stats, boundary, found };
     for (const { run, report } of this.#seats) run.before?.(commit, this.#model, report);
     this.#model.apply(writes, result);
     for (const { run, report } of this.#seats) run.after?.(commit, this.#model, report);

@@ -18,7 +18,6 @@ import { judge } from "./judgement.ts";
 import { DeathCollector } from "./kill/deaths.ts";
 import { canBeKilled, exploreKills, type KillTarget, sampleTarget } from "./kill/kill.ts";
 import type { ExploreResult, Judgement, Skipped } from "./result.ts";
-import { RecoveryRows, secondDeathGroups } from "./second-deaths.ts";
 import { firstStanding, type RunContext, runToEnd } from "./standing.ts";
 import { exploreTakeovers } from "./takeover.ts";
 import { exploreTorn, type TornPlan } from "./torn/torn.ts";
@@ -74,19 +73,13 @@ export async function explore(plan: ExplorePlan, host: ExploreHost): Promise<Exp
   const groups: GroupTally[] = [];
   const toKill: KillTarget[] = [];
   const skips = new Skips(plan.skip);
-  const recoveryRows = new Map(plan.subjects.map(({ id }) => [id, new RecoveryRows()]));
   try {
     for (const scenario of plan.scenarios) {
       if (plan.cuts !== false) {
-        groups.push(...(await exploreScenario(plan, skips, host, watchdog, scenario, toKill, recoveryRows)));
+        groups.push(...(await exploreScenario(plan, skips, host, watchdog, scenario, toKill)));
       }
       groups.push(...(await mediumGroups(plan, host, watchdog, scenario)));
       groups.push(...(await determinismGroups(plan, host, watchdog, scenario)));
-    }
-    // Deeper plans have cut every recovery again already.
-    if (plan.depth === 1) {
-      const { wants } = crashPlan(plan, skips);
-      groups.push(...(await secondDeathGroups({ plan, host, wants, recoveryRows }, groups)));
     }
     groups.push(...(await killGroups(plan, host, toKill)));
   } finally {
@@ -126,23 +119,17 @@ async function exploreScenario(
   watchdog: Watchdog,
   scenario: Scenario,
   toKill: KillTarget[],
-  recoveryRows: ReadonlyMap<string, RecoveryRows>,
 ): Promise<GroupTally[]> {
   const groups: GroupTally[] = [];
   const agreement = new Agreement(scenario, plan);
   for (const subject of plan.subjects.filter((able) => able.skips?.(scenario) === undefined)) {
-    const plain = runContext(scenario, subject, plan.seed, host, watchdog, plan.checkersOff);
-    // Deeper plans cut all recoveries again and need not know what each of them made.
-    const context = { ...plain, isNamed: plan.depth === 1 };
+    const context = runContext(scenario, subject, plan.seed, host, watchdog, plan.checkersOff);
     const tally = new GroupTally("crash", scenario.name, subject.id, plan.checkersOff);
-    groups.push(tally);
+    const second = new GroupTally("second", scenario.name, subject.id, plan.checkersOff);
     const startMs = host.clock.now();
     const deaths = new DeathCollector();
     const kills = plan.kill !== "none" && canBeKilled(subject);
-    const sink: CrashSink = {
-      ...crashSink(tally, agreement, subject, host),
-      observed: (path, events) => recoveryRows.get(subject.id)?.observed(context, path, events),
-    };
+    const sink = crashSink(plan.depth === 1 ? [tally, second] : [tally, tally], agreement, subject, host);
     if (kills) toKill.push({ context, deaths: deaths.deaths });
     const reference = await exploreCrashes(
       context,
@@ -150,6 +137,8 @@ async function exploreScenario(
       kills ? { ...sink, dying: deaths.dying } : sink,
     );
     tally.elapsedMs = host.clock.now() - startMs;
+    groups.push(tally);
+    if (second.boundaries.total.length > 0) groups.push(second);
     if (reference !== undefined) groups.push(...(await drivesGroup(context, reference)));
     if (subject.grade === "multi-writer") groups.push(await takeoverGroup(plan, skips, context));
   }
@@ -256,7 +245,13 @@ export function runContext(
 const BOUNDARY_CAP = 2_000;
 
 function crashPlan({ depth, recoverEach = false }: ExplorePlan, skips: Skips): CrashPlan {
-  return { depth, recoverEach, wants: (_path, cut) => !skips.has(cut), enough: () => false };
+  return {
+    depth,
+    secondDeaths: depth === 1,
+    recoverEach,
+    wants: (_path, cut) => !skips.has(cut),
+    enough: () => false,
+  };
 }
 
 /** The boundaries that a plan leaves out. One that no run comes by was not left out: it may be misspelt. */
@@ -280,18 +275,26 @@ class Skips {
   }
 }
 
-function crashSink(tally: GroupTally, agreement: Agreement, subject: Subject, host: ExploreHost): CrashSink {
+/** @param tallies of the first deaths of runs, and of the second ones. */
+function crashSink(
+  [first, second]: readonly [GroupTally, GroupTally],
+  agreement: Agreement,
+  subject: Subject,
+  host: ExploreHost,
+): CrashSink {
   let runCount = 0;
   return {
     saw: (path, cut) => {
-      if (path.length === 0) tally.saw(cut);
+      if (path.length === 0) first.saw(cut);
+      else if (second !== first) second.saw(cut);
     },
-    recovered: (how) => tally.recovered(how),
-    judged: (judgement, path, digest) => {
+    judged: (judgement, path, digest, how) => {
+      const tally = path.length < 2 ? first : second;
+      if (how !== undefined) tally.recovered(how);
       tally.judged(judgement, path);
       if (digest !== undefined) agreement.add(subject, path, digest);
       runCount++;
-      host.progress?.({ group: `${tally.scenario} on ${tally.subject}`, runCount });
+      host.progress?.({ group: `${first.scenario} on ${first.subject}`, runCount });
     },
   };
 }

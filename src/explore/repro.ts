@@ -83,7 +83,7 @@ async function reproDrives(again: Again): Promise<ReproResult> {
   const context = contextOf(again);
   const reference = await exploreCrashes(
     context,
-    { depth: 1, wants: () => false, enough: () => true, recoverEach: true },
+    { depth: 1, wants: () => false, enough: () => true, secondDeaths: false, recoverEach: true },
     { saw: () => undefined, judged: () => undefined },
   );
   // An id names no drive: what was found with any of them is found again.
@@ -184,6 +184,7 @@ async function runCut({ parts: { id, text } }: Again, context: RunContext) {
       depth: wanted.length + 1,
       wants: (path, cut) => cutRefName(cut) === wanted[path.length],
       enough: () => false,
+      secondDeaths: false,
       recoverEach: true,
     },
     {

@@ -57,7 +57,13 @@ export interface Standing {
 export type LifeEnd = { readonly events: readonly TimelineEvent[] } & LifeEnding;
 
 export type LifeEnding =
-  | { readonly kind: "settled"; readonly view: View; readonly violations: readonly Violation[] }
+  | {
+      readonly kind: "settled";
+      readonly view: View;
+      readonly violations: readonly Violation[];
+      /** Of the commits of this life, as the judge recognised them; see `CheckerRun.labels`. */
+      readonly labels: readonly string[];
+    }
   /** The system itself refused to go on: it threw out of boot, or faulted. */
   | { readonly kind: "refused"; readonly error: unknown }
   /** It came to its end and left what cannot be read. */
@@ -195,8 +201,9 @@ async function endingOf(
   } catch (error) {
     return { kind: "unreadable", error };
   }
-  const { world } = standing;
-  return { kind: "settled", view, violations: standing.judge.finish({ view, rows: world.rows }) };
+  const { world, judge } = standing;
+  const violations = judge.finish({ view, rows: world.rows });
+  return { kind: "settled", view, violations, labels: judge.labels?.() ?? [] };
 }
 
 /** What is durable on a standing's disk. */

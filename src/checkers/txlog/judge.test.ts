@@ -174,6 +174,19 @@ describe("the judge of a transactional session", () => {
     expect(seenIn(wrong, { off: [off] }).some((seen) => seen.startsWith(off))).toBe(false);
   });
 
+  it("names the commits of the current life, each once", () => {
+    const judge = startTxlogJudge({ off: [] });
+    const commit = (...facts: readonly object[]) => {
+      const payload = facts.map((fact, index) => ({ ...fact, seq: index + 1 }));
+      judge.observe({ kind: "commit", boundary, payload });
+    };
+    commit(runStarted);
+    judge.observe({ kind: "boot", incarnation: 1 });
+    commit(attempt(2));
+    commit(attempt(3));
+    expect(judge.labels?.()).toEqual(["stepAttempt"]);
+  });
+
   it("goes on by itself once it is forked", () => {
     const judge = startTxlogJudge({ off: [] });
     const fork = judge.fork();

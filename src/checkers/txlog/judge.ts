@@ -11,7 +11,7 @@
  */
 import type { TimelineEvent, WorldRow } from "../../faults/index.ts";
 import { canonicalJson } from "../../foundation/index.ts";
-import type { CommittedFact, NewFact } from "../../txlog/index.ts";
+import { type CommittedFact, labelOfTransaction, type NewFact } from "../../txlog/index.ts";
 import type { CheckerRun, Violation } from "../checker.ts";
 import type { RunEnd } from "../contract.ts";
 
@@ -68,6 +68,8 @@ interface Known {
 class TxlogJudge implements CheckerRun<RunEnd> {
   readonly #off: readonly string[];
   #known: Known;
+  /** Of the commits of the current life. */
+  #labels = new Set<string>();
   /** What is known if the transaction that failed last is in the file all the same. */
   #stored: Known | undefined;
 
@@ -77,9 +79,15 @@ class TxlogJudge implements CheckerRun<RunEnd> {
     this.#stored = stored;
   }
 
+  labels(): readonly string[] {
+    return [...this.#labels];
+  }
+
   observe(event: TimelineEvent): void {
-    if (event.kind === "commit") {
+    if (event.kind === "boot") this.#labels = new Set();
+    else if (event.kind === "commit") {
       const facts = event.payload as readonly CommittedFact[];
+      this.#labels.add(labelOfTransaction(facts));
       // The number of the next fact tells what became of a transaction that failed.
       if (this.#stored !== undefined && facts[0]?.seq === this.#stored.factCount + 1)
         this.#known = this.#stored;
@@ -91,7 +99,9 @@ class TxlogJudge implements CheckerRun<RunEnd> {
   }
 
   fork(): TxlogJudge {
-    return new TxlogJudge(this.#off, this.#known, this.#stored);
+    const copy = new TxlogJudge(this.#off, this.#known, this.#stored);
+    copy.#labels = new Set(this.#labels);
+    return copy;
   }
 
   /** What would be known if these facts had been committed. */

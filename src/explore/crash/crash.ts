@@ -3,7 +3,8 @@
  *
  * The run that nobody cuts comes first: it is the reference, and it is judged like any other. Each death is then gone on
  * from (`recoveries.ts`), judged, and held against what the specification demands there. With depth, a recovery
- * is itself run, walked and cut; its reference is the recovery that was not cut again (design §3.6).
+ * is itself run, walked and cut; its reference is the recovery that was not cut again (design §3.6). Without depth that
+ * is done where a recovery makes a commit that nothing made before it (`second-deaths.ts`).
  */
 import { createHash } from "node:crypto";
 import { isExactlySame, Known } from "../../checkers/index.ts";
@@ -30,6 +31,7 @@ import {
 import type { Death } from "./death.ts";
 import { type How, Recoveries, RepeatedSample } from "./recoveries.ts";
 import { expectationOf, Left, recoveryOf } from "./recovery.ts";
+import { RowsMade, SecondCuts } from "./second-deaths.ts";
 import { walk } from "./walk.ts";
 
 /** Which cuts to make, and what to tell of them. */
@@ -40,6 +42,8 @@ export interface CrashPlan {
   wants(path: readonly CutRef[], cut: CutRef): boolean;
   /** Whether all that is wanted has been made, so that walks may stop early. */
   enough(): boolean;
+  /** Whether rows that recoveries alone make are cut in them; see `second-deaths.ts`. Of no use with depth. */
+  readonly secondDeaths: boolean;
   /** Whether a recovery is executed for every death, also where several left the very same. */
   readonly recoverEach: boolean;
 }
@@ -47,12 +51,13 @@ export interface CrashPlan {
 /** Takes what is found, as it is found. */
 export interface CrashSink {
   saw(path: readonly CutRef[], cut: CutRef): void;
-  /** How the recovery of the run that is judged next is known. */
-  recovered?(how: How): void;
   /** A run is about to go on from a cut; for holding the simulated death against a real one. */
   dying?(path: readonly CutRef[], standing: Standing, atCut: () => Promise<View>): Promise<void>;
-  /** `digest` is of the recovered canonical view, for agreement between backends. */
-  judged(judgement: Judgement, path: readonly CutRef[], digest: string | undefined): void;
+  /**
+   * `digest` is of the recovered canonical view, for agreement between backends; `how` says how the recovery is known, of
+   * a run that had one.
+   */
+  judged(judgement: Judgement, path: readonly CutRef[], digest: string | undefined, how?: How): void;
   /** What was observed in a run, from its first boot to its end. */
   observed?(path: readonly CutRef[], events: readonly TimelineEvent[]): void;
 }
@@ -72,7 +77,10 @@ export async function exploreCrashes(
   sink.judged(judgement, [], reference && digestOf(seen.reached.firstLike(reference)));
   sink.observed?.([], end.events);
   const sample = plan.recoverEach ? undefined : new RepeatedSample();
-  if (reference !== undefined) await explore({ context, plan, sink, seen, sample }, start, reference, []);
+  if (end.kind === "settled") {
+    const made = new RowsMade(context.subject.rows, end.labels);
+    await explore({ context, plan, sink, seen, sample, made }, start, end.view, []);
+  }
   start.disk.dispose();
   return reference;
 }
@@ -86,6 +94,7 @@ interface Exploration {
   readonly seen: { readonly left: Known; readonly reached: Known };
   /** Undefined: nothing is shared. */
   readonly sample: RepeatedSample | undefined;
+  readonly made: RowsMade;
 }
 
 /** Walks from `start` and judges every wanted death; recurses while there is depth left. */
@@ -129,14 +138,36 @@ async function recover(
   // What is asked of what was reached is asked of its canonical text, and nearly all recoveries reach the same one.
   const reached = end.kind === "settled" ? seen.reached.firstLike(end.view) : undefined;
   const judgement = together(judge(id, end), left.finding, recoveryOf(expectation, reached), finding);
-  sink.recovered?.(how);
-  sink.judged(judgement, here, reached && digestOf(reached));
+  sink.judged(judgement, here, reached && digestOf(reached), how);
   sink.observed?.(here, [...standing.events, ...end.events]);
-  if (here.length < plan.depth && end.kind === "settled") {
-    const again = death.fork();
-    await explore(exploration, again, end.view, here);
-    again.disk.dispose();
+  if (end.kind !== "settled") return;
+  if (here.length < plan.depth) await dieAgain(exploration, death, end.view, here);
+  if (plan.secondDeaths) {
+    const rows = exploration.made.newOf(end.labels);
+    if (rows.length > 0) await dieAgain(cutting(exploration, rows), death, end.view, here);
   }
+}
+
+/** Cuts the recovery from a death. */
+async function dieAgain(
+  exploration: Exploration,
+  death: Death,
+  recovered: View,
+  here: readonly CutRef[],
+): Promise<void> {
+  const again = death.fork();
+  await explore(exploration, again, recovered, here);
+  again.disk.dispose();
+}
+
+/** The exploration of a recovery that is cut at these rows only. */
+function cutting(exploration: Exploration, rows: readonly string[]): Exploration {
+  const { plan, sink } = exploration;
+  const cuts = new SecondCuts(plan, rows);
+  const saw: CrashSink["saw"] = (path, cut) => {
+    if (cuts.isNew(cut)) sink.saw(path, cut);
+  };
+  return { ...exploration, plan: cuts.plan, sink: { ...sink, saw } };
 }
 
 function driftOf(end: LifeEnd, reference: View): Finding | undefined {
