@@ -37,7 +37,14 @@ export {
   type TimelineEvent,
   World,
 } from "./faults/index.ts";
-export { type Clock, Corruption, NotJson, RealClock, VirtualClock } from "./foundation/index.ts";
+export {
+  type Clock,
+  Corruption,
+  hostRepeatingTimer,
+  NotJson,
+  RealClock,
+  VirtualClock,
+} from "./foundation/index.ts";
 export { INSPECT_SCHEMA, type Inspection, inspectionText, inspectPath } from "./inspect/index.ts";
 export type { Transaction, Write } from "./model/index.ts";
 export { jsonReport, terminalReport, timelineReport } from "./report/index.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { type HostTimers, RealClock, VIRTUAL_EPOCH_MS, VirtualClock } from "./index.ts";
+import { type HostTimers, hostRepeatingTimer, RealClock, VIRTUAL_EPOCH_MS, VirtualClock } from "./index.ts";
 
 describe("VirtualClock", () => {
   it("never moves by itself, however often it is read", async () => {
@@ -112,5 +112,21 @@ describe("RealClock", () => {
     const before = clock.now();
     await clock.sleep(0);
     expect(clock.now()).toBeGreaterThanOrEqual(before);
+  });
+});
+
+describe("hostRepeatingTimer", () => {
+  it("calls back again and again until it is stopped", async () => {
+    let calls = 0;
+    await new Promise<void>((resolve) => {
+      const stop = hostRepeatingTimer(1, () => {
+        calls++;
+        if (calls < 3) return;
+        stop();
+        resolve();
+      });
+    });
+    await new RealClock().sleep(5);
+    expect(calls).toBe(3);
   });
 });

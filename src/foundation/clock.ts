@@ -48,6 +48,16 @@ export interface HostTimers {
   clearTimeout(handle: unknown): void;
 }
 
+/** Calls back every `intervalMs` until the returned function is called. Runs over virtual time inject none. */
+export type RepeatingTimer = (intervalMs: number, callback: () => void) => () => void;
+
+/** The host's timer; it keeps no process alive. */
+export const hostRepeatingTimer: RepeatingTimer = (intervalMs, callback) => {
+  const handle = setInterval(callback, intervalMs);
+  handle.unref();
+  return () => clearInterval(handle);
+};
+
 /** The host's clock. */
 export class RealClock implements Clock {
   readonly #timers: HostTimers;

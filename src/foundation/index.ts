@@ -1,5 +1,13 @@
 /** `foundation`: what every system of the house shares, and nothing of any of them. */
-export { type Clock, type HostTimers, RealClock, VIRTUAL_EPOCH_MS, VirtualClock } from "./clock.ts";
+export {
+  type Clock,
+  type HostTimers,
+  hostRepeatingTimer,
+  RealClock,
+  type RepeatingTimer,
+  VIRTUAL_EPOCH_MS,
+  VirtualClock,
+} from "./clock.ts";
 export { Corruption, type Place } from "./corruption.ts";
 export { createIdGenerator, type IdGenerator, idAt, idsOfIncarnation, isUuidV7, timestampOf } from "./ids.ts";
 export { admitJson, canonicalJson, isAdmitted, type JsonValue, jsonEquals, NotJson } from "./json.ts";

@@ -1,7 +1,7 @@
 /**
  * Seeded random numbers: the same seed gives the same numbers in any process.
  *
- * Randomness of the project comes from here or from the host through `hostRandom`, and always in through a
+ * Randomness of the project comes from here, or from a host's source through `fromWords`, and always in through a
  * constructor. The generator is pure-rand's xoroshiro128+.
  */
 import { xoroshiro128plusFromState } from "pure-rand/generator/xoroshiro128plus";

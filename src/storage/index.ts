@@ -56,8 +56,6 @@ export {
   type SqliteFileOptions,
 } from "./sqlite/files.ts";
 export {
-  hostIdleTimer,
-  type IdleTimer,
   LEASE_DURATION_MS,
   LeaseHeld,
   type LeaseHolder,

@@ -32,16 +32,6 @@ export interface LeaseHolder extends Claim {
   readonly expiresAtMs: number;
 }
 
-/** Calls back every `intervalMs` until the returned function is called. Runs over virtual time inject none. */
-export type IdleTimer = (intervalMs: number, callback: () => void) => () => void;
-
-/** The host's timer; it keeps no process alive. */
-export const hostIdleTimer: IdleTimer = (intervalMs, callback) => {
-  const handle = setInterval(callback, intervalMs);
-  handle.unref();
-  return () => clearInterval(handle);
-};
-
 /** How long a claim lasts unless it is renewed, in ms. */
 export const LEASE_DURATION_MS = 10_000;
 

@@ -1,9 +1,9 @@
 /**
  * What a SQLite store is made of, and what the choices mean when they are left out.
  */
-import type { Clock } from "../../foundation/index.ts";
+import type { Clock, RepeatingTimer } from "../../foundation/index.ts";
 import type { Connect } from "./connection.ts";
-import { type IdleTimer, LEASE_DURATION_MS, type LeaseOptions } from "./lease.ts";
+import { LEASE_DURATION_MS, type LeaseOptions } from "./lease.ts";
 
 export interface SqliteOptions {
   readonly clock: Clock;
@@ -16,8 +16,8 @@ export interface SqliteOptions {
    * Default: one duration, which is what a dead writer of the same kind can cost.
    */
   readonly leaseWaitMsMax?: number;
-  /** Renews the lease while nothing is committed. Without one, only commits renew. */
-  readonly idleTimer?: IdleTimer;
+  /** Renews the lease while nothing is committed, as `hostRepeatingTimer` does. Without one, only commits renew. */
+  readonly idleTimer?: RepeatingTimer;
   /** How long SQLite waits for another connection's lock, in ms. */
   readonly busyTimeoutMs?: number;
   /** The newest storage version that may be opened. Default: the one of this program. */
