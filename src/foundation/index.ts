@@ -10,7 +10,18 @@ export {
 } from "./clock.ts";
 export { Corruption, type Place } from "./corruption.ts";
 export { createIdGenerator, type IdGenerator, idAt, idsOfIncarnation, isUuidV7, timestampOf } from "./ids.ts";
-export { admitJson, canonicalJson, isAdmitted, type JsonValue, jsonEquals, NotJson } from "./json.ts";
+export {
+  admitJson,
+  canonicalJson,
+  isAdmitted,
+  isPlainObject,
+  isRecord,
+  JSON_DEPTH_MAX,
+  type JsonValue,
+  jsonEquals,
+  NotJson,
+  pointerStep,
+} from "./json.ts";
 export { fromWords, type Random, seededRandom } from "./random.ts";
 export {
   absurd,

@@ -9,13 +9,16 @@
  * 1. Outside the domain are: `undefined` (as a value, in an array or as a property), functions, symbols (as a value or
  *    as a key), bigint, NaN, the infinities, -0, lone surrogates in keys or strings, cycles, holes in arrays, arrays
  *    with named properties, objects that are not plain (in whatever realm they were made), and nesting deeper than
- *    `DEPTH_MAX`. Each is refused with the JSON pointer of the value.
+ *    `JSON_DEPTH_MAX`. Each is refused with the JSON pointer of the value.
  * 2. `canonicalJson` of two values is the same text if and only if the values are equal as JSON: keys are sorted by
  *    UTF-16 code unit at every depth, and nothing else is changed.
  */
 
 /** Any value that JSON can carry. */
 export type JsonValue = null | boolean | number | string | JsonValue[] | { [key: string]: JsonValue };
+
+/** How many levels below its root a value may have. Deeper ones would overflow the stack of a recursive reader. */
+export const JSON_DEPTH_MAX = 512;
 
 /** Refusal of a value that JSON cannot carry. `path` is a JSON pointer from the value that was offered. */
 export class NotJson extends Error {
@@ -60,6 +63,24 @@ export function canonicalJson(value: unknown): string {
     if (member !== undefined) members.push(`${JSON.stringify(key)}:${canonicalJson(member)}`);
   }
   return `{${members.join(",")}}`;
+}
+
+/** Whether a value is an object that is not an array. */
+export function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** Whether an object was made by a literal, by `JSON.parse`, or without a prototype; in whatever realm. */
+export function isPlainObject(value: object): value is Record<string, unknown> {
+  const prototype: unknown = Object.getPrototypeOf(value);
+  if (prototype === Object.prototype || prototype === null) return true;
+  // The prototype of a plain object of another realm (a vm context, a test runner) is that realm's root.
+  return Object.getPrototypeOf(prototype) === null && Object.hasOwn(prototype as object, "isPrototypeOf");
+}
+
+/** One step of a JSON pointer (RFC 6901), to a key or an index. */
+export function pointerStep(key: string | number): string {
+  return `/${String(key).replaceAll("~", "~0").replaceAll("/", "~1")}`;
 }
 
 /** Whether two JSON values are equal; key order does not count. */
@@ -129,7 +150,9 @@ function admitNode(node: object, trail: Trail | undefined, depth: number, pass: 
     throw new NotJson(pointer(trail), "a reference to a value that contains it (a cycle)");
   }
   const deepest = depth + (height ?? 0);
-  if (deepest > DEPTH_MAX) throw new NotJson(pointer(trail), `nested deeper than ${DEPTH_MAX} levels`);
+  if (deepest > JSON_DEPTH_MAX) {
+    throw new NotJson(pointer(trail), `nested deeper than ${JSON_DEPTH_MAX} levels`);
+  }
   if (deepest > pass.deepest) pass.deepest = deepest;
   if (height !== undefined) return node;
   return Object.freeze(
@@ -150,7 +173,7 @@ function admitArray(node: unknown[], trail: Trail | undefined, depth: number, pa
 }
 
 function admitObject(node: object, trail: Trail | undefined, depth: number, pass: Pass): object {
-  if (!isPlain(node)) throw new NotJson(pointer(trail), "an object that is neither plain nor an array");
+  if (!isPlainObject(node)) throw new NotJson(pointer(trail), "an object that is neither plain nor an array");
   if (Object.getOwnPropertySymbols(node).length > 0) {
     throw new NotJson(pointer(trail), "an object with a symbol as a key");
   }
@@ -169,13 +192,6 @@ function admitObject(node: object, trail: Trail | undefined, depth: number, pass
     } else members[key] = member;
   }
   return members;
-}
-
-/** Made by a literal, by `JSON.parse`, or without a prototype; also in another realm, such as a test runner's. */
-function isPlain(node: object): boolean {
-  const prototype: unknown = Object.getPrototypeOf(node);
-  if (prototype === Object.prototype || prototype === null) return true;
-  return Object.getPrototypeOf(prototype) === null && Object.hasOwn(prototype as object, "isPrototypeOf");
 }
 
 function isAbove(node: object, trail: Trail | undefined): boolean {
@@ -197,13 +213,10 @@ function admitMember(
   return admit(value, { parent, key, node }, depth + 1, pass);
 }
 
-/** Deeper values would overflow the stack of a recursive reader somewhere; no message comes near. */
-const DEPTH_MAX = 512;
-
 function pointer(trail: Trail | undefined): string {
   const parts: string[] = [];
   for (let step = trail; step !== undefined; step = step.parent) {
-    parts.unshift(String(step.key).replaceAll("~", "~0").replaceAll("/", "~1"));
+    parts.unshift(pointerStep(step.key));
   }
-  return parts.map((part) => `/${part}`).join("");
+  return parts.join("");
 }

@@ -37,7 +37,6 @@ export { issueOf, type ShapeIssue } from "./issue.ts";
 export {
   isJsonObject,
   isJsonValue,
-  JSON_DEPTH_MAX,
   type JsonObject,
   JsonObjectSchema,
   type JsonValue,

@@ -10,6 +10,7 @@
  * schemas. For a keyword it does not know it finds nothing; `shape.ts` then reports the whole value.
  */
 import type { TSchema } from "typebox";
+import { isRecord, pointerStep } from "../foundation/index.ts";
 import { constantsOf, discriminantsOf, flatten, type Keywords } from "./keywords.ts";
 
 /** One broken place: a JSON pointer (RFC 6901) to it, what should stand there, and what stands there. */
@@ -31,16 +32,16 @@ export function issueFor(path: string, expected: string, value: unknown): ShapeI
 
 /** A JSON pointer one step deeper. */
 export function pointer(path: string, key: string | number): string {
-  return `${path}/${String(key).replaceAll("~", "~0").replaceAll("/", "~1")}`;
+  return path + pointerStep(key);
 }
 
 /** A value in a few words: short scalars as they are, everything else by kind and size. */
-export function describeValue(value: unknown): string {
+function describeValue(value: unknown): string {
   if (value === undefined) return "nothing";
   if (typeof value === "string")
     return value.length <= 60 ? JSON.stringify(value) : `a string of ${value.length} characters`;
   if (Array.isArray(value)) return `an array of ${value.length}`;
-  if (typeof value === "object" && value !== null) {
+  if (isRecord(value)) {
     const keys = Object.keys(value);
     return keys.length === 0
       ? "an empty object"
@@ -228,8 +229,4 @@ function nameOf(schema: Keywords): string {
   if (schema.type === "string" && (schema.minLength ?? 0) > 0) return "a non-empty string";
   if (schema.type === "null") return "null";
   return schema.type ? `${/^[aeiou]/.test(schema.type) ? "an" : "a"} ${schema.type}` : "another value";
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

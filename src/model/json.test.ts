@@ -1,10 +1,11 @@
 import { describe, expect, it } from "vitest";
-import { admitJson } from "../foundation/index.ts";
-import { isJsonObject, isJsonValue, JSON_DEPTH_MAX } from "./json.ts";
+import { admitJson, JSON_DEPTH_MAX } from "../foundation/index.ts";
+import { isJsonObject, isJsonValue } from "./json.ts";
 
 const cyclic: { self?: unknown } = {};
 cyclic.self = cyclic;
-const nested = (depth: number) => JSON.parse("[".repeat(depth) + "]".repeat(depth));
+/** Lists inside each other, so many levels below the root. */
+const nested = (levels: number) => JSON.parse("[".repeat(levels + 1) + "]".repeat(levels + 1));
 
 describe("JSON values", () => {
   it.each([

@@ -9,15 +9,12 @@
  * `JSON_DEPTH_MAX` is refused, which also keeps the recursion of every later reader bounded.
  */
 import { Type } from "typebox";
-import type { JsonValue } from "../foundation/index.ts";
+import { isPlainObject, isRecord, JSON_DEPTH_MAX, type JsonValue } from "../foundation/index.ts";
 
 export type { JsonValue };
 
 /** A JSON object: tool arguments, metadata, resume data. */
 export type JsonObject = { [key: string]: JsonValue };
-
-/** The deepest nesting of arrays and objects that counts as JSON here. */
-export const JSON_DEPTH_MAX = 512;
 
 /** Whether `value` is a JSON value: plain, finite, acyclic, nothing undefined. Never throws. */
 export function isJsonValue(value: unknown): value is JsonValue {
@@ -26,7 +23,7 @@ export function isJsonValue(value: unknown): value is JsonValue {
 
 /** Whether `value` is a JSON object, arrays excluded. Never throws. */
 export function isJsonObject(value: unknown): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value) && isJsonAt(value, 0);
+  return isRecord(value) && isJsonAt(value, 0);
 }
 
 /** `JsonValue` as a schema. */
@@ -38,15 +35,6 @@ export const JsonValueSchema = Type.Unsafe<JsonValue>(
 export const JsonObjectSchema = Type.Unsafe<JsonObject>(
   Type.Refine(Type.Unknown(), isJsonObject, () => "must be a JSON object"),
 );
-
-/** An object created by a literal, by `JSON.parse`, or without a prototype, in this realm or another one. */
-export function isPlainObject(value: unknown): value is { [key: string]: unknown } {
-  if (typeof value !== "object" || value === null || Array.isArray(value)) return false;
-  const prototype: unknown = Object.getPrototypeOf(value);
-  if (prototype === Object.prototype || prototype === null) return true;
-  // A plain object of another realm (a vm context, a test runner): its prototype is that realm's root.
-  return Object.getPrototypeOf(prototype) === null && Object.hasOwn(prototype as object, "isPrototypeOf");
-}
 
 function isJsonAt(value: unknown, depth: number): boolean {
   switch (typeof value) {
@@ -61,7 +49,7 @@ function isJsonAt(value: unknown, depth: number): boolean {
       return false;
   }
   if (value === null) return true;
-  if (depth >= JSON_DEPTH_MAX) return false;
+  if (depth > JSON_DEPTH_MAX) return false;
   if (Array.isArray(value)) {
     // An index loop, not `every`: `every` skips holes, and a hole is not JSON.
     for (let index = 0; index < value.length; index++) {

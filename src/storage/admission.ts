@@ -14,7 +14,7 @@
  *
  * The checks are written by hand and not as schemas, because they run in every commit and look at a dozen fields.
  */
-import { admitJson, isAdmitted } from "../foundation/index.ts";
+import { admitJson, isAdmitted, isRecord } from "../foundation/index.ts";
 import {
   ENTRY_TYPES,
   type EntryInsertWrite,
@@ -132,7 +132,7 @@ export function commitTimestamp(nowMs: number, lastTimestamp: number): number {
 }
 
 /** What is wrong with the form of a write, in words, or undefined. */
-export function writeIssue(write: unknown): string | undefined {
+function writeIssue(write: unknown): string | undefined {
   if (!isRecord(write)) return "a write is an object with a kind";
   switch (write.kind) {
     case "entry": {
@@ -216,11 +216,6 @@ export function registerFormIssue(write: Readonly<Record<string, unknown>>): str
   if (typeof write.key !== "string") return "the key of a register is a string";
   if (write.op === "set" && write.value === undefined) return "a register set has a value; null is one";
   return undefined;
-}
-
-/** Whether a value is an object that is not an array. */
-export function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 const TYPES: ReadonlySet<unknown> = new Set(ENTRY_TYPES);

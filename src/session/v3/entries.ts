@@ -5,7 +5,7 @@
  * id and the legacy id, so that every opening of an unconverted file gives the same ids, and cursors and links that
  * point into it stay good.
  */
-import { Corruption, idAt, NotJson, type Random, seededRandom } from "../../foundation/index.ts";
+import { Corruption, idAt, isRecord, NotJson, type Random, seededRandom } from "../../foundation/index.ts";
 import {
   type AgentMessage,
   type CustomMessageSchemas,
@@ -17,7 +17,7 @@ import { placeOf, type V3Warning, type V3WarningReason } from "./lines.ts";
 import { customMessageOf, repairedMessage, repairedUsage, tailMessageOf } from "./messages.ts";
 import { type LegacyNode, type LegacyTree, refuse } from "./nodes.ts";
 import { parseTime, storableTime } from "./times.ts";
-import { admitMended, isRecord, type JsonRecord } from "./values.ts";
+import { admitMended, type JsonRecord } from "./values.ts";
 
 /** What the entries of a session are made with. */
 export interface EntryMaking {

@@ -5,8 +5,8 @@
  * object is skipped with a warning, wherever it stands, the end included: old programs left such lines behind, and
  * the file is never cut or mended for them. The strictness of format 4 does not apply here.
  */
-import type { Place } from "../../foundation/index.ts";
-import { isRecord, type JsonRecord } from "./values.ts";
+import { isRecord, type Place } from "../../foundation/index.ts";
+import type { JsonRecord } from "./values.ts";
 
 /** One line that holds a JSON object. */
 export interface LegacyLine {

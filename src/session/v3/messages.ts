@@ -8,9 +8,10 @@
  *
  * What is still invalid afterwards is not touched here; the caller holds every entry against its schema.
  */
+import { isRecord } from "../../foundation/index.ts";
 import type { AgentMessage } from "../../model/index.ts";
 import type { LegacyNode } from "./nodes.ts";
-import { isRecord, type JsonRecord } from "./values.ts";
+import type { JsonRecord } from "./values.ts";
 
 /** A message with the known repairs. Not yet held against a schema. */
 export function repairedMessage(message: unknown): unknown {

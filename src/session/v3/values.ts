@@ -1,13 +1,8 @@
 /** What the readers of this folder ask of decoded JSON. */
-import { admitJson, NotJson } from "../../foundation/index.ts";
+import { admitJson, JSON_DEPTH_MAX, NotJson } from "../../foundation/index.ts";
 
 /** An object as it was decoded; nothing is known of its members. */
 export type JsonRecord = Readonly<Record<string, unknown>>;
-
-/** Whether a value is an object that is not an array. */
-export function isRecord(value: unknown): value is JsonRecord {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
 
 /** A value that is admitted as JSON, and whether it had to be mended for that. */
 export interface Admitted<T> {
@@ -34,11 +29,9 @@ function mended(value: unknown, depth = 0): unknown {
   if (typeof value === "string") return value.toWellFormed();
   if (typeof value === "number") return value === 0 ? 0 : value;
   // Deeper values are refused by the admission that follows.
-  if (typeof value !== "object" || value === null || depth > DEPTH_MAX) return value;
+  if (typeof value !== "object" || value === null || depth > JSON_DEPTH_MAX) return value;
   if (Array.isArray(value)) return value.map((item) => mended(item, depth + 1));
   // A member without a value was made here, of a field that the file lacks; its schema is what refuses that.
   const members = Object.entries(value).filter(([, member]) => member !== undefined);
   return Object.fromEntries(members.map(([key, member]) => [key.toWellFormed(), mended(member, depth + 1)]));
 }
-
-const DEPTH_MAX = 600;

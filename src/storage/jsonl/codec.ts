@@ -28,7 +28,7 @@
  *
  * This file knows single lines; what holds between lines (order, ids, parents) is in `replay.ts`.
  */
-import { admitJson, NotJson } from "../../foundation/index.ts";
+import { admitJson, isRecord, NotJson } from "../../foundation/index.ts";
 import type {
   Entry,
   Register,
@@ -37,7 +37,7 @@ import type {
   UsageRow,
   Write,
 } from "../../model/index.ts";
-import { entryFormIssue, isRecord, registerFormIssue, usageFormIssue } from "../admission.ts";
+import { entryFormIssue, registerFormIssue, usageFormIssue } from "../admission.ts";
 import type { SessionMetadata } from "../contract.ts";
 import { metadataIssue } from "../creation.ts";
 import { StoredEntry, StoredRegister, StoredUsage, type StoredWrite, storedDelete } from "../stored-write.ts";

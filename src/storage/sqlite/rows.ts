@@ -6,7 +6,7 @@
  *
  * Reasons: `not_json`, `entry_form`, `usage_form`, `register_form`, `session_form`.
  */
-import { Corruption } from "../../foundation/index.ts";
+import { Corruption, isRecord } from "../../foundation/index.ts";
 import type {
   Entry,
   EntryDraft,
@@ -16,7 +16,7 @@ import type {
   Usage,
   UsageRow,
 } from "../../model/index.ts";
-import { entryFormIssue, isRecord, usageFormIssue } from "../admission.ts";
+import { entryFormIssue, usageFormIssue } from "../admission.ts";
 import type { SessionMetadata, SessionStats } from "../contract.ts";
 import type { Connection } from "./connection.ts";
 
