@@ -11,7 +11,7 @@ export type Work = () => Timed | Promise<Timed>;
 export type Timed = () => number | Promise<number>;
 
 /** A comparison, as it is printed. */
-export interface Comparison {
+interface Comparison {
   readonly name: string;
   readonly ours: Work;
   readonly floor: Work;
@@ -59,7 +59,7 @@ export function say({ name, isMet, figures, detail }: Figure): boolean {
   return isMet;
 }
 
-export interface Figure {
+interface Figure {
   readonly name: string;
   readonly isMet: boolean;
   /** The figure, and the goal in brackets. */

@@ -6,7 +6,6 @@ import {
   type Entry,
   REGISTER_NAMESPACES,
   type Register,
-  type RegisterNamespace,
   type UsageRow,
   type Write,
 } from "../../src/model/index.ts";
@@ -99,11 +98,6 @@ export async function viewOf(session: Session): Promise<SessionView> {
 /** The values of registers as `namespace/key`, for comparing without seqs. */
 export function valuesOf({ registers }: SessionView): Record<string, unknown> {
   return Object.fromEntries(registers.map(({ namespace, key, value }) => [`${namespace}/${key}`, value]));
-}
-
-/** The namespaces that a session has registers in. */
-export function namespacesOf({ registers }: SessionView): RegisterNamespace[] {
-  return [...new Set(registers.map(({ namespace }) => namespace))];
 }
 
 /** Commits writes in one transaction. */

@@ -7,7 +7,7 @@ import { type Static, Type } from "typebox";
 import { OperationErrorSchema } from "./operation.ts";
 import { closed, IdList, NonEmptyString, NullableId } from "./schema.ts";
 
-export const THINKING_LEVELS = ["off", "minimal", "low", "medium", "high", "xhigh", "max"] as const;
+const THINKING_LEVELS = ["off", "minimal", "low", "medium", "high", "xhigh", "max"] as const;
 export const ThinkingLevelSchema = Type.Enum([...THINKING_LEVELS]);
 export type ThinkingLevel = Static<typeof ThinkingLevelSchema>;
 export const DEFAULT_THINKING_LEVEL: ThinkingLevel = "off";

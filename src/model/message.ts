@@ -74,7 +74,7 @@ export const DeferredHandleSchema = Type.Object({
 export type DeferredHandle = Static<typeof DeferredHandleSchema>;
 
 /** Every stop reason; `pending` exists only in streaming partials and is never stored. */
-export const STOP_REASONS = ["pending", "stop", "length", "toolUse", "error", "aborted", "deferred"] as const;
+const STOP_REASONS = ["pending", "stop", "length", "toolUse", "error", "aborted", "deferred"] as const;
 export type StopReason = (typeof STOP_REASONS)[number];
 
 /** A provider's note on how a response came about; debug only. */

@@ -1,10 +1,10 @@
 /**
  * Transactions: the only write primitive, all or nothing, writes in their given order (spec §1.4).
  */
-import { type Static, Type } from "typebox";
+import { Type } from "typebox";
 import type { EntryDraft } from "./entry.ts";
 import { REGISTER_NAMESPACES, type RegisterNamespace, type RegisterValues } from "./register.ts";
-import { closed, SafeCount } from "./schema.ts";
+import { closed } from "./schema.ts";
 import type { UsageRowDraft } from "./usage.ts";
 
 /** Sets one register; the namespace forces the type of the value. */
@@ -42,12 +42,11 @@ export interface Transaction {
 }
 
 /** What a commit assigned: one seq per write, in order, and one timestamp (Unix ms) for all. */
-export const CommitResultSchema = closed({
-  firstSeq: SafeCount,
-  seqs: Type.Array(SafeCount),
-  timestamp: SafeCount,
-});
-export type CommitResult = Static<typeof CommitResultSchema>;
+export interface CommitResult {
+  firstSeq: number;
+  seqs: number[];
+  timestamp: number;
+}
 
 const registerProperties = {
   kind: Type.Literal("register"),
@@ -59,7 +58,7 @@ const registerProperties = {
  * The outer form of a write. What it carries (`entry`, `row`, `value`) is checked by its own validator, which
  * `validate.ts` picks by kind and namespace.
  */
-export const WriteFormSchema = Type.Union([
+const WriteFormSchema = Type.Union([
   closed({ kind: Type.Literal("entry"), entry: Type.Unknown() }),
   closed({ kind: Type.Literal("usage"), row: Type.Unknown() }),
   closed({ ...registerProperties, op: Type.Literal("set"), value: Type.Unknown() }),

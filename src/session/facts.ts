@@ -6,23 +6,10 @@
  * custom fact like any other; it is told from a deleted one by the register being there.
  */
 import type { JsonValue } from "../foundation/index.ts";
-import type { Register, RegisterNamespace, Write } from "../model/index.ts";
-
-/** The namespaces of facts. */
-export type FactNamespace = Extract<RegisterNamespace, `fact.${string}`>;
-
-/** A register that is a fact. */
-export type FactRegister = { [N in FactNamespace]: Register<N> }[FactNamespace];
-
-export const FACT_NAMESPACES = ["fact.name", "fact.label", "fact.custom"] as const satisfies FactNamespace[];
+import type { Write } from "../model/index.ts";
 
 /** The key of the one name. */
 export const NAME_KEY = "";
-
-/** Whether a register is a fact. */
-export function isFact(register: Register): register is FactRegister {
-  return (FACT_NAMESPACES as readonly string[]).includes(register.namespace);
-}
 
 /** Sets or, with `undefined`, deletes the name of the session. */
 export function nameWrite(name: string | undefined): Write {

@@ -12,13 +12,11 @@ export { InvalidWrite } from "./invalid-write.ts";
 export { configurationWrite, MAIN_LANE, newLaneWrites } from "./lane.ts";
 export { type LaneRecord, laneStateOf, leafOf, listLanes, UnknownLane } from "./lanes.ts";
 export {
-  MIGRATIONS,
   type MigrateOptions,
   type Migration,
   MigrationMissing,
   type MigrationStep,
   migrate,
-  openMigrated,
   type RawRegister,
   type RegisterChange,
 } from "./migration/migration.ts";
@@ -63,8 +61,8 @@ export {
 export { SEARCH_APPLICATION_ID } from "./search/index-database.ts";
 export { createSqliteSearchService, type SearchServiceOptions } from "./search/service.ts";
 export { Session, type SessionCodecOptions, type SessionOptions } from "./session.ts";
-export { type BranchQuery, type EntryQuery, LaneView, type SessionTree } from "./tree.ts";
-export { IdleLaneWriter, LaneOccupied, placed, type TreeWriter } from "./tree-writer.ts";
+export type { BranchQuery, EntryQuery, SessionTree } from "./tree.ts";
+export { LaneOccupied, placed, type TreeWriter } from "./tree-writer.ts";
 export type { V3Warning, V3WarningReason } from "./v3/lines.ts";
 export type { V3CorruptionReason } from "./v3/nodes.ts";
 export {
@@ -72,7 +70,6 @@ export {
   type OpenLegacyOptions,
   openLegacyJsonl,
   readHeaderId,
-  V3_IMPORT_DETAILS,
 } from "./v3/open.ts";
 export { LegacyVersionUnknown, type ReadV3Options, readV3, type V3Session } from "./v3/read.ts";
 export { type LegacyVersion, recognise, type SessionFormat } from "./v3/recognise.ts";

@@ -17,7 +17,7 @@ export interface SessionHeader {
   readonly environmentIdentity: string;
 }
 
-export const FORMAT_VERSION = 2;
+const FORMAT_VERSION = 2;
 
 const HEADER_KEYS = keys(
   "kind",

@@ -8,10 +8,9 @@ export {
   type ConfigurationTool,
   configurationDigest,
 } from "./configuration.ts";
-export { Decider, type Decision, type Effect, type ProcessDeclaration } from "./driver/decide.ts";
+export type { Decision, Effect, ProcessDeclaration } from "./driver/decide.ts";
 export { type Accepted, type DriverParts, type Rest, SessionDriver } from "./driver/driver.ts";
 export type * from "./fact-types.ts";
-export { sourceDigest } from "./facts/operation-started.ts";
 export { byteOffsetOfLine } from "./framing.ts";
 export type { SessionHeader } from "./header.ts";
 export { operationsIn, type PastOperation } from "./history.ts";
@@ -54,17 +53,12 @@ export type {
 } from "./state.ts";
 export { SessionStoreError, type StoreErrorCode } from "./store/errors.ts";
 export type { DirectoryEntry, SessionFile, SessionFiles } from "./store/files.ts";
-export {
-  ENVIRONMENT_IDENTITY_VARIABLE,
-  environmentIdentity,
-  sessionDirectory,
-  sessionFileName,
-} from "./store/location.ts";
+export { sessionDirectory } from "./store/location.ts";
 export { MemorySessionFiles } from "./store/memory-files.ts";
 export { NodeSessionFiles } from "./store/node-files.ts";
 export { createSession, type NewSession, openSession, type SessionHost } from "./store/open.ts";
 export { FileSessionStore, type RecoverableStore, type SessionStore } from "./store/store.ts";
-export { processLocks, WriterLocks } from "./store/writer-locks.ts";
-export { SYNTHETIC_CONTENT, type SyntheticReason } from "./synthetic.ts";
+export { WriterLocks } from "./store/writer-locks.ts";
+export type { SyntheticReason } from "./synthetic.ts";
 export { labelOfTransaction, TRANSACTION_LABELS, type TransactionLabel } from "./transaction-label.ts";
 export type { ModelReply, ModelRequest, RequestedCall, ToolExecution, ToolOutcome, World } from "./world.ts";

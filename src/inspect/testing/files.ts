@@ -25,10 +25,10 @@ const WRITTEN_MS = NOW_MS - 200_000;
 const fixtures = fileURLToPath(new URL("../../../fixtures/", import.meta.url));
 
 /** The bytes of a committed fixture. */
-export const fixture = (name: string): Buffer => readFileSync(join(fixtures, name));
+const fixture = (name: string): Buffer => readFileSync(join(fixtures, name));
 
 /** A session of the current version with open operations, queues and facts: the hand-written one, brought up. */
-export async function openSession(): Promise<SessionDump> {
+async function openSession(): Promise<SessionDump> {
   const bytes = fixture("sessions/version-0-open.jsonl");
   return (await migratedJsonl(bytes, readJsonlSession(bytes).dump)).dump;
 }

@@ -34,7 +34,7 @@ export interface LegacyTree {
 }
 
 /** Whether nodes of a type become entries. */
-export function isKeptType(type: string): boolean {
+function isKeptType(type: string): boolean {
   return KEPT_TYPES.has(type);
 }
 

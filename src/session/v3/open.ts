@@ -35,7 +35,7 @@ export interface OpenedLegacy {
 }
 
 /** What the ledger row of a conversion says of itself. */
-export const V3_IMPORT_DETAILS = { source: "v3-import" } as const;
+const V3_IMPORT_DETAILS = { source: "v3-import" } as const;
 
 /** Opens a legacy file. @throws as `readV3`; the host's error if there is no such file */
 export function openLegacyJsonl(options: OpenLegacyOptions): OpenedLegacy {

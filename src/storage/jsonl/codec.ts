@@ -43,7 +43,7 @@ import { metadataIssue } from "../creation.ts";
 import { StoredEntry, StoredRegister, StoredUsage, type StoredWrite, storedDelete } from "../stored-write.ts";
 
 /** The version that every header of this format carries. */
-export const JSONL_FORMAT = 4;
+const JSONL_FORMAT = 4;
 
 /** Why a file is corrupt. Each is the `reason` of a `Corruption`. */
 export type JsonlCorruptionReason =

@@ -64,7 +64,7 @@ interface Contents {
 }
 
 /** Every current row as the write that stores it, by seq, and the newest write if it is a delete. */
-export function snapshotWrites(tables: Tables): StoredWrite[] {
+function snapshotWrites(tables: Tables): StoredWrite[] {
   const writes: StoredWrite[] = [...tables.entryOrder, ...tables.usageOrder, ...tables.allRegisters()];
   writes.sort((left, right) => left.seq - right.seq);
   if (tables.lastDelete !== undefined) writes.push(tables.lastDelete);

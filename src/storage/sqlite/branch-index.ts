@@ -44,7 +44,7 @@ export interface BranchPosition {
 }
 
 /** The most rows that one fork copies. */
-export const ROWS_COPIED_MAX = 256;
+const ROWS_COPIED_MAX = 256;
 
 export class BranchIndex {
   readonly #connection: Connection;

@@ -36,7 +36,7 @@ export interface ConnectionOptions {
 export type Statement = Database.Statement<unknown[], unknown[]>;
 
 /** The default wait for another connection's lock. Transactions here last well under a millisecond. */
-export const BUSY_TIMEOUT_MS = 5000;
+const BUSY_TIMEOUT_MS = 5000;
 
 /** What the WAL is cut back to after a checkpoint, so that one slow reader does not leave it large for ever. */
 const WAL_BYTES_KEPT = 16 * 1024 * 1024;

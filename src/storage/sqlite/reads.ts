@@ -115,7 +115,7 @@ function wellFormedPart(text: string): string {
 }
 
 /** The least text above all that start with `prefix`, by UTF-8 bytes; undefined when there is none. */
-export function successor(prefix: string): string | undefined {
+function successor(prefix: string): string | undefined {
   const points = Array.from(prefix, (character) => character.codePointAt(0) ?? 0);
   for (let last = points.pop(); last !== undefined; last = points.pop()) {
     if (last === CODE_POINT_MAX) continue;

@@ -22,8 +22,6 @@ import type { Connection } from "./connection.ts";
 
 /** The columns of a whole entry, in the order that `decodeEntry` reads. */
 export const ENTRY_COLUMNS = "id, parent_id, seq, type, custom_type, timestamp, payload";
-/** The columns of its structure alone. */
-export const STRUCTURE_COLUMNS = "id, parent_id, seq, type, custom_type, timestamp";
 export const USAGE_COLUMNS = "id, seq, entry_id, adjustment, usage, details";
 export const REGISTER_COLUMNS = "key, seq, value";
 
@@ -152,7 +150,7 @@ export function decodeUsage(text: unknown, connection: Connection): Usage {
 const PLACEMENT_KEYS = ["id", "parentId", "seq", "timestamp", "type", "customType"];
 
 /** A damage of one row. */
-export function corrupt(
+function corrupt(
   reason: string,
   message: string,
   table: string,

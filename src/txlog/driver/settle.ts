@@ -21,7 +21,7 @@ export const UNUSABLE_ANSWER_ERROR: StoredError = {
 };
 
 /** A summary must be a whole text and nothing else. */
-export const UNUSABLE_SUMMARY_ERROR: StoredError = {
+const UNUSABLE_SUMMARY_ERROR: StoredError = {
   code: "unusable_summary",
   message: "the model did not finish a summary",
 };

@@ -13,7 +13,7 @@ import { isTranscript } from "../transcript.ts";
 import { hasOnly, isObject, isText, isUuid, type JsonObject, keys } from "../values.ts";
 
 /** Stands before the summary in the message that the model is shown. */
-export const SUMMARY_PREFIX = "[Compacted history]\n";
+const SUMMARY_PREFIX = "[Compacted history]\n";
 
 export function applyCompaction(
   tables: SessionTables,

@@ -9,7 +9,7 @@ import type { FactCode } from "../refusal.ts";
 import { referenceFault, reservationFault, type SessionTables } from "../tables.ts";
 import { hasOnly, isCount, type JsonObject, keys } from "../values.ts";
 
-export const ATTEMPTS_MAX = 2;
+const ATTEMPTS_MAX = 2;
 
 export function applyStepAttempt(tables: SessionTables, record: JsonObject): FactCode | undefined {
   if (!hasOnly(record, STEP_ATTEMPT_KEYS)) return "INVALID_FACT";

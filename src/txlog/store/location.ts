@@ -51,6 +51,3 @@ export function environmentIdentity(realCwd: string, configured: string | undefi
   const name = configured?.trim() ?? "";
   return name === "" ? realCwd : name;
 }
-
-/** The variable in which the surroundings give that name. */
-export const ENVIRONMENT_IDENTITY_VARIABLE = "TINY_AGENT_ENVIRONMENT_IDENTITY";

@@ -28,7 +28,7 @@ export interface NewSession {
   readonly model: string;
   /** `openrouter` unless told otherwise. */
   readonly provider?: string;
-  /** What the surroundings say of themselves, usually from `ENVIRONMENT_IDENTITY_VARIABLE`. */
+  /** What the surroundings say of themselves, usually in the variable `TINY_AGENT_ENVIRONMENT_IDENTITY`. */
   readonly environmentIdentity?: string;
 }
 
