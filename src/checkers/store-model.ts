@@ -112,6 +112,8 @@ export class StoreModel {
       }
       case "commit-failed":
       case "timer":
+      case "call":
+      case "answer":
       case "crash":
         return;
     }

@@ -196,6 +196,28 @@ describe("repro", () => {
   });
 });
 
+describe("races", () => {
+  it("runs both orders of a race, proves them, and cuts them; repro repeats a death in one of them", async () => {
+    const { code, out } = await crashproof("races", "abort-vs-settlement", "--subject", "memory");
+    expect(out).toMatch(/^race +abort-vs-settlement\/abort-first +memory +18 +18 +0 +0/m);
+    expect(out).toMatch(/^race +abort-vs-settlement\/response-first +memory +18 +18 +0 +0/m);
+    expect(out).toContain("orders of races, each proven from its timeline: 2 of 2 (100.0 %)");
+    expect(code).toBe(EXIT.survived);
+    const id = "race/abort-vs-settlement/memory/abort-first/abort#1:after";
+    const again = await crashproof("repro", id);
+    expect(again.out).toMatch(/call {4}abort\n[\s\S]*CRASH {3}abort#1:after\n[\s\S]*survived: race/);
+    expect(again.code).toBe(EXIT.survived);
+  });
+
+  it("says what a subject cannot run", async () => {
+    const { code, out } = await crashproof("races", "abort-vs-settlement", "--subject", "txlog");
+    expect(out).toContain(
+      "skipped: abort-vs-settlement on txlog: its application makes no calls beside a run",
+    );
+    expect(code).toBe(EXIT.inconclusive);
+  });
+});
+
 describe("list", () => {
   it("names every scenario, subject, checker and canary with a line about it", async () => {
     const { code, out } = await crashproof("list");

@@ -1,6 +1,7 @@
-/** `crashproof list`: scenarios, subjects, checkers, canaries; with `--rows`, the rows that commits are recognised as. */
+/** `crashproof list`: scenarios, races, subjects, checkers, canaries; with `--rows`, the rows that commits are recognised as. */
 import type { Command } from "commander";
 import { CANARIES } from "../../fixtures/canaries/index.ts";
+import { RACES } from "../../races/index.ts";
 import { SCENARIOS } from "../../scenarios/index.ts";
 import { CHECKS } from "./checks.ts";
 import { EXIT, type ExitCode } from "./exit.ts";
@@ -11,7 +12,7 @@ export function list(program: Command, streams: Streams, end: (code: ExitCode) =
   program
     .command("list")
     .option("--rows", "the rows of the specification that commits are recognised as, by family of subjects")
-    .description("what there is: scenarios, subjects, checkers, canaries")
+    .description("what there is: scenarios, races, subjects, checkers, canaries")
     .action(({ rows }: { rows?: boolean }) => {
       streams.out(rows === true ? rowList() : everything());
       end(EXIT.survived);
@@ -23,6 +24,13 @@ function everything(): string {
     section(
       "Scenarios",
       SCENARIOS.map(({ name, title }) => [name, title]),
+    ),
+    section(
+      "Races",
+      RACES.map(({ name, row, orders }) => [
+        name,
+        `${row.pair} (${orders.map((order) => order.name).join(", ")})`,
+      ]),
     ),
     section(
       "Subjects",

@@ -8,6 +8,7 @@ import { diskFaults } from "./disk-faults.ts";
 import { EXIT, type ExitCode, UsageError } from "./exit.ts";
 import { inspect } from "./inspect.ts";
 import { list } from "./list.ts";
+import { races } from "./races.ts";
 import { repro } from "./repro.ts";
 import { run } from "./run.ts";
 import type { Streams } from "./streams.ts";
@@ -35,6 +36,7 @@ export async function main(args: readonly string[], streams: Streams = hostStrea
   crashPoints(program, streams, end, line);
   tornTail(program, streams, end, line);
   diskFaults(program, streams, end, line);
+  races(program, streams, end, line);
   repro(program, streams, end);
   inspect(program, streams, end);
   list(program, streams, end);

@@ -4,9 +4,10 @@
  * Every name is looked up before anything runs; an unknown one is answered with the names there are.
  */
 import type { Command } from "commander";
+import { RACES, raceByName } from "../../races/index.ts";
 import { SCENARIOS, scenarioByName } from "../../scenarios/index.ts";
 import { UNRECOGNISED } from "../checkers/index.ts";
-import { DEFAULT_SEED, EFFECT_LABELS, type Scenario } from "../faults/index.ts";
+import { DEFAULT_SEED, EFFECT_LABELS, type Race, type Scenario } from "../faults/index.ts";
 import type { Subject } from "../subject/index.ts";
 import { CHECKS } from "./checks.ts";
 import { UsageError } from "./exit.ts";
@@ -71,6 +72,17 @@ export function scenariosOf(names: readonly string[]): readonly Scenario[] {
       );
     }
     return scenario;
+  });
+}
+
+/** The races of the given names; all of them if none is given. */
+export function racesOf(names: readonly string[]): readonly Race[] {
+  if (names.length === 0) return RACES;
+  return unique(names).map((name) => {
+    const race = raceByName(name);
+    if (race !== undefined) return race;
+    const known = RACES.map(({ name: one }) => one);
+    throw new UsageError("UNKNOWN_RACE", unknown("race", name, known));
   });
 }
 

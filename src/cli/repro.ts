@@ -1,11 +1,11 @@
 /** `crashproof repro RUN-ID`: one run again, with its timeline. */
 import type { Command } from "commander";
 import { repro as repeat, verdictOf } from "../explore/index.ts";
-import { parseRunId, type RunId } from "../faults/index.ts";
+import { parseRunId, type RunId, unscheduled } from "../faults/index.ts";
 import { timelineReport } from "../report/index.ts";
 import type { Subject } from "../subject/index.ts";
 import { EXIT, type ExitCode, UsageError } from "./exit.ts";
-import { scenariosOf, subjectsOf } from "./options.ts";
+import { racesOf, scenariosOf, subjectsOf } from "./options.ts";
 import { withHost, withKillPool } from "./session.ts";
 import type { Streams } from "./streams.ts";
 
@@ -22,10 +22,11 @@ export function repro(program: Command, streams: Streams, end: (code: ExitCode) 
 }
 
 async function repeatRun(text: string, id: RunId, streams: Streams): Promise<ExitCode> {
-  const [scenario] = scenariosOf([id.scenario]);
+  const race = id.kind === "race" ? racesOf([id.scenario])[0] : undefined;
+  const [scenario] = race === undefined ? scenariosOf([id.scenario]) : [unscheduled(race)];
   if (scenario === undefined)
     throw new UsageError("UNKNOWN_SCENARIO", `no scenario is called ${id.scenario}`);
-  const parts = { id, text, scenario, subjects: subjectsFor(id) };
+  const parts = { id, text, scenario, subjects: subjectsFor(id), ...(race === undefined ? {} : { race }) };
   const { judgement, events } = await withHost({ quiet: true }, streams, (host) =>
     id.kind === "kill" ? withKillPool(host, (killing) => repeat(parts, killing)) : repeat(parts, host),
   );

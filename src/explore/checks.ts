@@ -32,6 +32,10 @@ export const EXPLORER_CHECKS = [
     promise:
       "when storage fails, no confirmed commit is lost, the failed one is whole or absent, and the life ends and says why",
   },
+  {
+    name: "race-history",
+    promise: "each order of a race leaves its one history and is answered so, and a death leaves one of them",
+  },
   { name: "determinism", promise: "the same run, done twice, goes the same way and leaves the same state" },
 ] as const satisfies readonly ExplorerCheck[];
 

@@ -42,6 +42,9 @@ export class GroupTally {
   readonly #faults = new Set<string>();
   readonly #faultsCovered = new Set<string>();
   #faultRecoveries = 0;
+  /** Orders of a race by name: those asked for, and those that happened. */
+  readonly #orders = new Set<string>();
+  readonly #ordersProven = new Set<string>();
   /** By signature. */
   readonly #limits = new Map<string, Limit>();
   #survived = 0;
@@ -69,6 +72,21 @@ export class GroupTally {
   /** A fault of the medium that is to be. */
   sawFault(name: string): void {
     this.#faults.add(name);
+  }
+
+  /** An order of a race that is asked for. */
+  sawOrder(name: string): void {
+    this.#orders.add(name);
+  }
+
+  /** It happened. */
+  provedOrder(name: string): void {
+    this.#ordersProven.add(name);
+  }
+
+  /** How many orders of a race were asked for, and how many of them happened. */
+  get orders(): { readonly covered: number; readonly total: number } {
+    return { covered: this.#ordersProven.size, total: this.#orders.size };
   }
 
   /** A run with a fault of the medium. `isRecovered`: a recovery from it was executed. */
@@ -202,6 +220,7 @@ export function collect(
         total: groups.reduce((total, group) => total + group.boundaries.total.length, 0),
       },
       ...faultsOf(groups),
+      ...ordersOf(groups),
       rows: rowCoverage(groups, rowsExpected),
     },
     recoveries: recoveriesOf(groups),
@@ -236,6 +255,12 @@ function recoveriesOf(groups: readonly GroupTally[]): Recoveries {
   const sum = (how: How) => groups.reduce((total, group) => total + group.recoveries[how], 0);
   const [executed, repeated] = [sum("executed"), sum("repeated")];
   return { deaths: executed + repeated + sum("shared"), executed: executed + repeated, repeated };
+}
+
+function ordersOf(groups: readonly GroupTally[]): Pick<ExploreResult["coverage"], "orders"> {
+  const covered = groups.reduce((total, { orders }) => total + orders.covered, 0);
+  const total = groups.reduce((sum, { orders }) => sum + orders.total, 0);
+  return total === 0 ? {} : { orders: { covered, total } };
 }
 
 function rowCoverage(

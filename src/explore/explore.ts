@@ -5,7 +5,7 @@
  * they recovered to, cut by cut; each drive must leave the same durable state; and real processes are killed where the
  * plan says so, and must leave what the simulation left.
  */
-import { type CutRef, cutRefName, formatRunId, type Scenario, World } from "../faults/index.ts";
+import { type CutRef, cutRefName, formatRunId, type Scenario, unscheduled, World } from "../faults/index.ts";
 import { type Clock, VirtualClock } from "../foundation/index.ts";
 import type { Subject, View } from "../subject/index.ts";
 import type { KillPool } from "../subprocess/index.ts";
@@ -17,6 +17,7 @@ import type { FaultSink } from "./fault-sink.ts";
 import { judge } from "./judgement.ts";
 import { DeathCollector } from "./kill/deaths.ts";
 import { canBeKilled, exploreKills, type KillTarget, sampleTarget } from "./kill/kill.ts";
+import { exploreRaces, type RacesPlan, skippedRaces } from "./race/races.ts";
 import type { ExploreResult, Judgement, Skipped } from "./result.ts";
 import { firstStanding, type RunContext, runToEnd } from "./standing.ts";
 import { exploreTakeovers } from "./takeover.ts";
@@ -45,6 +46,8 @@ export interface ExplorePlan {
   readonly diskFaults?: DiskFaultsPlan;
   /** How much is executed twice, if anything; see `determinism/`. */
   readonly determinism?: DeterminismPlan;
+  /** Which races are run in both orders, if any; see `race/`. */
+  readonly races?: RacesPlan;
   /** For the head of the result. */
   readonly version: string;
   readonly command: string;
@@ -81,6 +84,7 @@ export async function explore(plan: ExplorePlan, host: ExploreHost): Promise<Exp
       groups.push(...(await mediumGroups(plan, host, watchdog, scenario)));
       groups.push(...(await determinismGroups(plan, host, watchdog, scenario)));
     }
+    if (plan.races !== undefined) groups.push(...(await raceGroups(plan, plan.races, host, watchdog)));
     groups.push(...(await killGroups(plan, host, toKill)));
   } finally {
     watchdog.stop();
@@ -95,7 +99,7 @@ export async function explore(plan: ExplorePlan, host: ExploreHost): Promise<Exp
     command,
     elapsedMs,
     kills,
-    skipped: skippedBy(plan),
+    skipped: [...skippedBy(plan), ...skippedRaces(plan.races, plan.subjects)],
     checkersOff,
     notReached: skips.notReached,
   };
@@ -216,6 +220,22 @@ async function faultGroup(
   });
   tally.elapsedMs = host.clock.now() - startMs;
   return tally;
+}
+
+/** Both orders of each race. */
+function raceGroups(
+  { subjects, seed, checkersOff, recoverEach = false }: ExplorePlan,
+  races: RacesPlan,
+  host: ExploreHost,
+  watchdog: Watchdog,
+): Promise<GroupTally[]> {
+  return exploreRaces(races, subjects, {
+    clock: host.clock,
+    checkersOff,
+    recoverEach,
+    contextOf: (race, subject) => runContext(unscheduled(race), subject, seed, host, watchdog, checkersOff),
+    progress: (done) => host.progress?.(done),
+  });
 }
 
 /** What stays the same over all runs of a scenario on a subject. */

@@ -6,6 +6,7 @@ export type { DiskFaultsPlan } from "./disk-faults/disk-faults.ts";
 export { type ExploreHost, type ExplorePlan, explore, type Progress, runContext } from "./explore.ts";
 export { type SimulatedDeath, simulateDeaths } from "./kill/deaths.ts";
 export { exploreKills, type KillTarget } from "./kill/kill.ts";
+export type { RacesPlan } from "./race/races.ts";
 export { type ReproParts, type ReproResult, repro } from "./repro.ts";
 export {
   type Coverage,

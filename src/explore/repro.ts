@@ -1,7 +1,14 @@
 /**
  * One run again, by its id: the same subject, scenario, seed and cuts, with everything that was observed.
  */
-import { cutRefName, type RunId, type Scenario, type TimelineEvent } from "../faults/index.ts";
+import {
+  type CutRef,
+  cutRefName,
+  type Race,
+  type RunId,
+  type Scenario,
+  type TimelineEvent,
+} from "../faults/index.ts";
 import { absurd } from "../foundation/index.ts";
 import type { Subject } from "../subject/index.ts";
 import { exploreCrashes } from "./crash/crash.ts";
@@ -12,6 +19,7 @@ import type { FaultSink } from "./fault-sink.ts";
 import { together } from "./judgement.ts";
 import { simulateDeaths } from "./kill/deaths.ts";
 import { canBeKilled, exploreKills } from "./kill/kill.ts";
+import { exploreOrder, skippedBecause } from "./race/order.ts";
 import type { Judgement } from "./result.ts";
 import type { RunContext } from "./standing.ts";
 import { exploreTakeovers } from "./takeover.ts";
@@ -31,6 +39,8 @@ export interface ReproParts {
   readonly scenario: Scenario;
   /** The subject; for a `backends` run all that must agree. */
   readonly subjects: readonly Subject[];
+  /** The race, for a run of one; `scenario` is what it runs. */
+  readonly race?: Race;
 }
 
 /** Repeats the run. A cut that the run never reaches is inconclusive. */
@@ -57,6 +67,8 @@ export async function repro(parts: ReproParts, host: ExploreHost): Promise<Repro
           const at = fault.lastIndexOf(":");
           return tornAgain(context, { commit: fault.slice(0, at), damage: fault.slice(at + 1) }, sink);
         });
+      case "race":
+        return await reproRace(again);
       case "disk-fault":
         return await reproFault(again, diskFaultAgain);
       default:
@@ -151,6 +163,38 @@ async function reproFault(
   return found === undefined ? notReached(again.parts) : { judgement: found, events };
 }
 
+async function reproRace(again: Again): Promise<ReproResult> {
+  const { parts } = again;
+  const { race, id, text } = parts;
+  const order = race?.orders.find(({ name }) => name === id.order);
+  if (race === undefined || order === undefined) return notReached(parts);
+  const context = contextOf(again);
+  const reason = skippedBecause(race, order, context.subject);
+  if (reason !== undefined) return notReached(parts, reason);
+  const wanted = id.cuts.map(cutRefName);
+  const isWanted = (path: readonly CutRef[]) => path.length === wanted.length;
+  let judgement: Judgement | undefined;
+  let events: readonly TimelineEvent[] = [];
+  const plan = {
+    depth: wanted.length + 1,
+    wants: (path: readonly CutRef[], cut: CutRef) => cutRefName(cut) === wanted[path.length],
+    enough: () => false,
+    secondDeaths: false,
+    recoverEach: true,
+  };
+  await exploreOrder(context, race, order, plan, {
+    saw: () => undefined,
+    judged: (found, path) => {
+      if (!isWanted(path)) return;
+      judgement = judgement === undefined ? { ...found, id: text } : together(judgement, found);
+    },
+    observed: (path, observed) => {
+      if (isWanted(path)) events = observed;
+    },
+  });
+  return judgement === undefined ? notReached(parts) : { judgement, events };
+}
+
 async function reproBackends(again: Again): Promise<ReproResult> {
   const { parts } = again;
   const digests = new Map<string, string>();
@@ -202,8 +246,10 @@ async function runCut({ parts: { id, text } }: Again, context: RunContext) {
   return { digest, result: judgement === undefined ? undefined : { judgement, events } };
 }
 
-function notReached({ text }: ReproParts): ReproResult {
-  const message = "the run never came to that cut; the scenario, the runtime or the id has changed";
+function notReached(
+  { text }: ReproParts,
+  message = "the run never came to that cut; the scenario, the runtime or the id has changed",
+): ReproResult {
   return {
     judgement: { id: text, violations: [], inconclusive: { signature: "not-reached", message } },
     events: [],

@@ -84,6 +84,8 @@ export interface Coverage {
   readonly boundaries: { readonly covered: number; readonly total: number };
   /** Damages and failures of a medium: those that were done and that fired, of those that were to be. Only where there are any. */
   readonly faults?: Faults;
+  /** Orders of races: those that happened, as their timelines show, of those that were asked for. Only where there are any. */
+  readonly orders?: { readonly covered: number; readonly total: number };
   /** Rows of the specification, by subject: cut before and after at least once. `missing` holds `subject:row`. */
   readonly rows: { readonly covered: number; readonly total: number; readonly missing: readonly string[] };
 }
@@ -116,7 +118,8 @@ export type GroupKind =
   | "drives"
   | "determinism"
   | "torn"
-  | "disk-faults";
+  | "disk-faults"
+  | "race";
 
 /** A run that did not survive. `repro` is the command that repeats it. */
 export interface Failure {
@@ -155,7 +158,7 @@ export type Decisive = Pick<ExploreResult, "totals" | "coverage" | "groups" | "c
 export function overallVerdict({ totals, coverage, groups, checkersOff, notReached }: Decisive): Verdict {
   if (totals.violated > 0) return "violated";
   const isWholly = (part: { covered: number; total: number } | undefined) => part?.covered === part?.total;
-  const isLookedAt = isWholly(coverage.boundaries) && isWholly(coverage.faults);
+  const isLookedAt = isWholly(coverage.boundaries) && isWholly(coverage.faults) && isWholly(coverage.orders);
   const isCovered = isLookedAt && totals.runs > 0 && groups.every(({ runs }) => runs > 0);
   const isWhole = isCovered && checkersOff.length === 0 && notReached.length === 0;
   return totals.inconclusive === 0 && isWhole ? "survived" : "inconclusive";

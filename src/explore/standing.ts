@@ -40,6 +40,8 @@ export interface RunContext {
   readonly checkersOff: readonly string[];
   /** Whether every life names its commits, for a reader of the timeline. */
   readonly isNamed: boolean;
+  /** For run ids: the order of the race that is run, if it is one. */
+  readonly order?: string;
 }
 
 /** See the module header. */

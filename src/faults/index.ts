@@ -18,6 +18,7 @@ export {
   type RecordedCommit,
   type RecordedFailure,
 } from "./instrumented-storage.ts";
+export { firstUnproven, markOf } from "./marks.ts";
 export {
   type FaultOutcome,
   type FaultyLife,
@@ -25,6 +26,19 @@ export {
   type MediumFaultKind,
 } from "./medium-fault.ts";
 export { type MediumStop, stopsIn } from "./medium-stop.ts";
+export {
+  type Elsewhere,
+  nameOf,
+  type Race,
+  type RaceCall,
+  type RaceMoment,
+  type RaceOrder,
+  type ScheduledCall,
+  type SettingCall,
+  type Story,
+  scheduled,
+  unscheduled,
+} from "./race.ts";
 export {
   type CutRef,
   cutRefName,

@@ -35,6 +35,14 @@ const runId: fc.Arbitrary<RunId> = fc.oneof(
     fault: fc.constantFrom("tool.settle#2:cut@117", "lane.seed#1:doubled", "terminal.completed#1:flip@9.3"),
     seed: fc.nat(),
   }),
+  fc.record({
+    kind: fc.constant("race" as const),
+    scenario: name,
+    subject: fc.oneof(name, fc.constant("canary:consumed-item-cancelled")),
+    order: fc.constantFrom("abort-first", "response-first", "steps@0.1.0"),
+    cuts: fc.array(cut, { maxLength: 2 }),
+    seed: fc.nat(),
+  }),
 );
 
 describe("run ids", () => {
@@ -54,6 +62,8 @@ describe("run ids", () => {
     ["crash/two-tools/memory", "at least one cut"],
     ["walk/two-tools/memory/tool.settle#1:after", "no cut"],
     ["crash/two-tools/memory/tool.settle#1:beside", "a cut such as"],
+    ["race/abort-vs-settlement/jsonl", "a subject"],
+    ["race/abort-vs-settlement/jsonl/Abort first", "an order of the race"],
     ["torn/two-tools/jsonl", "a subject and a fault"],
     ["torn/two-tools/jsonl/a fault", "a subject and a fault"],
   ])("refuses %j, saying what was expected", (text, expected) => {

@@ -5,6 +5,7 @@
  * ```
  * run-id  = kind "/" scenario "/" subject [ "/" cuts ] [ "?seed=" number ]
  *         | faulty "/" scenario "/" subject "/" fault [ "?seed=" number ]
+ *         | "race" "/" race "/" subject "/" order [ "/" cuts ] [ "?seed=" number ]
  * kind    = "walk" | "crash" | "kill" | "takeover" | "backends" | "drives" | "determinism"
  * faulty  = "torn" | "disk-fault"
  * cuts    = cut *( "+" cut )
@@ -15,6 +16,8 @@
  * it is cut. `backends` names all subjects that must agree, joined
  * by `=`, in the place of the subject.
  * `torn` and `disk-fault` carry a fault, whose words belong to their explorers: `tool.settle#2:cut@117`, `first.write-eio@3`.
+ * `race` names a race in the place of the scenario, and one of its orders, or an interleaving by the numbers of what went
+ * on at each choice: `race/abort-vs-settlement/jsonl/abort-first`, `race/abort-vs-settlement/memory/steps@0.1.0`.
  * The seed is left out when it is the default.
  *
  * Invariants.
@@ -34,6 +37,7 @@ export type RunKind =
   | "backends"
   | "drives"
   | "determinism"
+  | "race"
   | FaultyKind;
 
 /** Runs in which something is done to the medium. */
@@ -49,6 +53,8 @@ export interface RunId {
   readonly seed: number;
   /** What is done to the medium, in the words of its explorer; for runs of a faulty kind, and only for them. */
   readonly fault?: string;
+  /** For runs of a race, and only for them: which order, or which interleaving. */
+  readonly order?: string;
 }
 
 /** A cut by name. */
@@ -63,9 +69,10 @@ export interface CutRef {
 export class InvalidRunId extends TaggedError("InvalidRunId")<{ text: string; expected: string }>() {}
 
 /** The text of a run id. */
-export function formatRunId({ kind, scenario, subject, cuts, seed, fault }: RunId): string {
+export function formatRunId({ kind, scenario, subject, cuts, seed, fault, order }: RunId): string {
   const path = [kind, scenario, subject];
   if (fault !== undefined) path.push(fault);
+  if (order !== undefined) path.push(order);
   if (cuts.length > 0) path.push(cuts.map(cutRefName).join("+"));
   return path.join("/") + (seed === DEFAULT_SEED ? "" : `?seed=${seed}`);
 }
@@ -93,7 +100,11 @@ export function parseRunId(text: string): Result<RunId, InvalidRunId> {
   const seed = seedText === undefined ? DEFAULT_SEED : Number(seedText);
   if (isFaulty(kind)) return parseFaulty(text, { kind, scenario, cuts: [], seed }, rest);
   const hasCuts = rest.at(-1)?.includes(":") === true && rest.at(-1)?.includes("#") === true;
-  const subject = (hasCuts ? rest.slice(0, -1) : rest).join("/");
+  const named = hasCuts ? rest.slice(0, -1) : rest;
+  const order = kind === "race" ? named.at(-1) : undefined;
+  const subject = (kind === "race" ? named.slice(0, -1) : named).join("/");
+  if (order !== undefined && !/^[a-z0-9.@-]+$/.test(order))
+    return refuse(text, "an order of the race after the subject, such as abort-first");
   if (subject === "") return refuse(text, "a subject after the scenario");
   const cuts: CutRef[] = [];
   for (const part of hasCuts ? (rest.at(-1) ?? "").split("+") : []) {
@@ -106,7 +117,7 @@ export function parseRunId(text: string): Result<RunId, InvalidRunId> {
     return refuse(text, "at least one cut");
   if ((kind === "walk" || kind === "drives") && cuts.length > 0)
     return refuse(text, `no cut in a ${kind} run`);
-  return ok({ kind, scenario, subject, cuts, seed });
+  return ok({ kind, scenario, subject, cuts, seed, ...(order === undefined ? {} : { order }) });
 }
 
 function parseFaulty(
@@ -141,6 +152,7 @@ const KINDS: readonly string[] = [
   "backends",
   "drives",
   "determinism",
+  "race",
   ...FAULTY_KINDS,
 ];
 

@@ -5,6 +5,7 @@
  * the tools do, and the settings under which the runtime is built. `scenarios/` holds them, one a file.
  */
 import type { JsonValue } from "../foundation/index.ts";
+import type { ScheduledCall } from "./race.ts";
 
 /** A workload. `name` is its id on the command line. */
 export interface Scenario {
@@ -34,6 +35,10 @@ export interface Scenario {
   readonly stimuli: readonly Stimulus[];
   /** What it does meanwhile, while something of the world is under way. Those of one moment are made in order. */
   readonly meanwhile?: readonly MeanwhileCall[];
+  /** What it does at moments of a life that is driven by hand; for races. */
+  readonly schedule?: readonly ScheduledCall[];
+  /** What the application's hooks make of the text of each response, and of each result of a tool. */
+  readonly rewrites?: { readonly response?: string; readonly result?: string };
 }
 
 /** Settings that every system understands or may ignore, with its specification's defaults where absent. */

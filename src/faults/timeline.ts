@@ -21,6 +21,10 @@ export type TimelineEvent =
   /** Something happened outside. */
   | { readonly kind: "effect"; readonly boundary: Boundary; readonly row: WorldRow }
   | { readonly kind: "timer"; readonly boundary: Boundary; readonly delayMs: number }
+  /** The application made a call that races with something; only where there are such calls. */
+  | { readonly kind: "call"; readonly name: string }
+  /** It was answered: `text` says how in a word. */
+  | { readonly kind: "answer"; readonly name: string; readonly text: string }
   /** The process died here. */
   | { readonly kind: "crash"; readonly at: string };
 

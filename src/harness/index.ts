@@ -80,6 +80,7 @@ export type {
 export { repairForProvider, toProviderMessages } from "./provider-messages.ts";
 export type { RecordUsageOptions } from "./record-usage.ts";
 export type { PromptTemplate, Resources, Skill } from "./resources.ts";
+export { type RestoredLane, restoreLanes } from "./restore.ts";
 export type { SettingsOptions } from "./settings.ts";
 export type { CompactOptions, NavigateOptions } from "./structural-acceptance.ts";
 export type { SpanAttributes, SpanName, TelemetryContext, TelemetrySpan } from "./telemetry.ts";

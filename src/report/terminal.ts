@@ -98,13 +98,14 @@ function isCut({ boundaries, faults }: Coverage): boolean {
 
 /** What was looked at, of what there is. */
 function covers(coverage: Coverage): string[] {
-  const { boundaries, faults } = coverage;
+  const { boundaries, faults, orders } = coverage;
   const line = (what: string, part: { covered: number; total: number }, more = "") => {
     const text = `${what} ${part.covered} of ${part.total} (${percentOf(part)} %)${more}`;
     return part.covered === part.total ? text : pc.yellow(text);
   };
   return [
     ...(isCut(coverage) ? [line("boundaries", boundaries)] : []),
+    ...(orders === undefined ? [] : [line("orders of races, each proven from its timeline:", orders)]),
     ...(faults === undefined
       ? []
       : [line("faults of the medium", faults, `, recoveries executed from ${faults.recoveries}`)]),

@@ -19,6 +19,10 @@ function line(event: TimelineEvent): string {
       return `effect  ${boundaryName(event.boundary)}  ${describeRow(event.row)}`;
     case "timer":
       return `timer   ${boundaryName(event.boundary)}  ${event.delayMs} ms`;
+    case "call":
+      return `call    ${event.name}`;
+    case "answer":
+      return `answer  ${event.name}  ${event.text}`;
     case "crash":
       return `CRASH   ${event.at}`;
     default:

@@ -7,7 +7,7 @@ export {
 } from "./context.ts";
 export { detachJson } from "./detach.ts";
 export { UnknownLabelTarget } from "./facts.ts";
-export { type ForkOptions, UnknownForkPoint } from "./fork.ts";
+export { type ForkOptions, forkContents, UnknownForkPoint } from "./fork.ts";
 export { InvalidWrite } from "./invalid-write.ts";
 export { configurationWrite, MAIN_LANE, newLaneWrites } from "./lane.ts";
 export { type LaneRecord, laneStateOf, leafOf, listLanes, UnknownLane } from "./lanes.ts";

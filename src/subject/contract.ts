@@ -27,7 +27,9 @@ import type {
   MediumFault,
   MediumFaultKind,
   MediumStop,
+  RaceCall,
   Scenario,
+  Story,
   Timeline,
   World,
 } from "../faults/index.ts";
@@ -68,6 +70,8 @@ export interface Subject {
   view(disk: Disk, reading: ViewReading): Promise<View>;
   /** The subject's own checkers, over one run. */
   judge(context: JudgeContext): CheckerRun<RunEnd>;
+  /** What a view says, line by line, as the histories of races say it; absent where no race can be run. */
+  story?(view: View): Story;
   /** What the specification demands after a cut: the uninterrupted view, changed where the policy table says so. */
   expect(question: RecoveryQuestion): Promise<RecoveryExpectation>;
 }
@@ -161,6 +165,11 @@ export interface Incarnation {
   drop(): void;
   /** A clean end. */
   close(): Promise<void>;
+  /**
+   * Makes a call from outside, which nobody holds back; what it writes passes the gate like everything else. Resolves to
+   * how it was answered, in a word. Undefined: the life cannot be called yet. Only for subjects with a `story`.
+   */
+  call?(call: RaceCall, name: string): Promise<string> | undefined;
 }
 
 export interface JudgeContext {

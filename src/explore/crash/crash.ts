@@ -194,9 +194,10 @@ const digests = new WeakMap<View, string>();
 
 /** The id of a run of this context. */
 export function runIdOf(
-  { scenario, subject, seed }: RunContext,
+  { scenario, subject, seed, order }: RunContext,
   kind: RunKind,
   cuts: readonly CutRef[],
 ): string {
-  return formatRunId({ kind, scenario: scenario.name, subject: subject.id, cuts, seed });
+  const run = { kind, scenario: scenario.name, subject: subject.id, cuts, seed };
+  return formatRunId(order === undefined ? run : { ...run, kind: "race", order });
 }

@@ -6,6 +6,8 @@
  * order, those before one that is done are done; what it notes beside the conversation is done once it is durable. A deferred job is resumed when its handle says that it should be done, or
  * at once if that is past, as often as it takes. A call that belongs to a moment of the world is made when the moment
  * comes, and again when the moment comes again, unless its effect is durable.
+ *
+ * In a race it makes further calls at moments of the drive (`racer.ts`), and takes every refusal for an answer.
  */
 import {
   callsAt,
@@ -15,9 +17,11 @@ import {
   type Moment,
   type NotingCall,
   type QueueCall,
+  type RaceCall,
   type Scenario,
   type Stimulus,
   type StructuralCall,
+  type Timeline,
 } from "../../faults/index.ts";
 import { absurd, type Clock } from "../../foundation/index.ts";
 import type {
@@ -30,8 +34,10 @@ import type {
 } from "../../harness/index.ts";
 import type { AgentMessage, DeferredHandle, Entry } from "../../model/index.ts";
 import { MAIN_LANE, type Session } from "../../session/index.ts";
-import type { Storage } from "../../storage/index.ts";
+import type { SessionDump, Storage } from "../../storage/index.ts";
 import type { Drive } from "../contract.ts";
+import { actionName } from "./action-name.ts";
+import { Racer, wordOf } from "./racer.ts";
 import { jobDataOf, usageOf } from "./scripted-models.ts";
 
 /** What the application holds of the session that its harness drives. */
@@ -40,22 +46,36 @@ export interface Attached {
   readonly session: Session;
 }
 
+/** What an application lives by. */
+export interface ApplicationParts {
+  readonly drive: Drive;
+  readonly clock: Clock;
+  readonly timeline: Timeline;
+  /** Whether it is the first life on its disk. */
+  readonly isFirst: boolean;
+  /** Everything durable, read beside the life. */
+  readonly dump: () => SessionDump;
+}
+
 /** See the module header. */
 export class Application {
   readonly #scenario: Scenario;
+  readonly #parts: ApplicationParts;
   readonly #drive: Drive;
   readonly #clock: Clock;
   /** Read beside the gate: looking at what is durable is no effect. */
   readonly #store: Storage;
   #attached: Attached | undefined;
+  #racer: Racer | undefined;
   /** Rejects with what a call of a moment fails with. */
   readonly #failed: Promise<never>;
   #fail: (error: unknown) => void = () => undefined;
 
-  constructor(scenario: Scenario, store: Storage, { drive, clock }: { drive: Drive; clock: Clock }) {
+  constructor(scenario: Scenario, store: Storage, parts: ApplicationParts) {
     this.#scenario = scenario;
-    this.#drive = drive;
-    this.#clock = clock;
+    this.#parts = parts;
+    this.#drive = parts.drive;
+    this.#clock = parts.clock;
     this.#store = store;
     this.#failed = new Promise((_resolve, reject) => {
       this.#fail = reject;
@@ -69,9 +89,41 @@ export class Application {
     return Promise.race([this.#live(suspended), this.#failed]);
   }
 
+  /** Makes a call of an explorer; see `Incarnation.call`. */
+  call(call: RaceCall, name: string): Promise<string> | undefined {
+    if (this.#attached === undefined) return undefined;
+    this.#racer ??= this.#newRacer([]);
+    return this.#racer.start(call, name);
+  }
+
   async #live(suspended: SuspendedOperation | undefined): Promise<void> {
+    const { schedule } = this.#scenario;
+    if (schedule !== undefined) {
+      const isDone = await Promise.all(schedule.map(({ call }) => this.#wasMade(call)));
+      this.#racer = this.#newRacer(schedule.filter((_, index) => isDone[index] === false));
+    }
     if (suspended) await this.#resume(suspended.aborting ? undefined : suspended.deferred);
-    for (const stimulus of await this.#undone()) await this.#make(stimulus);
+    for (const stimulus of await this.#undone()) {
+      if (this.#racer?.isClosed) break;
+      await this.#make(stimulus);
+    }
+    if (this.#drive === "manual" && this.#racer?.isWaiting) await this.#steps();
+    await this.#racer?.answeredAll();
+  }
+
+  #newRacer(ahead: NonNullable<Scenario["schedule"]>): Racer {
+    const { timeline, dump } = this.#parts;
+    const idOf = (text: string) => this.#idOf(text);
+    const targetOf = (text: string | null) => this.#targetOf(text);
+    const nowMs = () => this.#clock.now();
+    return new Racer({ ...this.#attachedNow(), timeline, dump, nowMs, idOf, targetOf }, ahead);
+  }
+
+  /** Whether the effect of a call was durable when the life began. */
+  async #wasMade(call: RaceCall): Promise<boolean> {
+    if (this.#parts.isFirst) return false;
+    if ("text" in call || isNoting(call)) return this.#isDone(call);
+    return false;
   }
 
   /**
@@ -127,9 +179,12 @@ export class Application {
 
   async #make(call: Stimulus | MeanwhileCall): Promise<void> {
     const { harness } = this.#attachedNow();
+    await this.#racer?.at({ beforeCall: call.call });
+    if (this.#racer?.isClosed) return;
     if (isNoting(call)) return this.#note(call);
-    if (isStructural(call)) return this.#run((await this.#work(harness, call)).answer, call.refused);
-    if (call.call === "prompt") return this.#run(harness.prompt(call.text));
+    if (isStructural(call))
+      return this.#run(call.call, (await this.#work(harness, call)).answer, call.refused);
+    if (call.call === "prompt") return this.#run(call.call, harness.prompt(call.text));
     if (call.call !== "abort") return this.#say(call);
     const aborted = await harness.abort();
     if (!aborted.ok) throw aborted.error;
@@ -228,11 +283,15 @@ export class Application {
   }
 
   /** Makes a call, and resumes its run as often as it is suspended, until it has ended. */
-  async #run(call: Call, refused?: string): Promise<void> {
+  async #run(name: string, call: Call, refused?: string): Promise<void> {
+    const racer = this.#racer;
+    const answered = racer?.answered(name, async () => wordOf(await call));
+    racer?.beside({ besideCall: name });
     // A manual harness is let through its parked actions until the call is answered.
-    if (this.#drive === "manual") await this.#attachedNow().harness.runToCompletion();
+    if (this.#drive === "manual") await this.#steps();
+    if ((await answered) === "HarnessClosed") return;
     const result = await call;
-    if (!result.ok && tagOf(result.error) === refused) return;
+    if (!result.ok && (tagOf(result.error) === refused || racer !== undefined)) return;
     if (!result.ok) throw result.error;
     if (refused !== undefined) throw new Error(`a call was accepted that is to be refused with ${refused}`);
     if (result.value.kind !== "suspended") return;
@@ -250,12 +309,30 @@ export class Application {
         return this.#untilIdle(harness);
       await this.#clock.sleep(notBefore - this.#clock.now());
     }
-    await this.#run(harness.resume());
+    await this.#racer?.at({ beforeCall: "resume" });
+    if (this.#racer?.isClosed) return;
+    await this.#run("resume", harness.resume());
+  }
+
+  /** Executes the actions of a manual drive until there are none. In a race, calls are made between them. */
+  async #steps(): Promise<void> {
+    const { harness } = this.#attachedNow();
+    const racer = this.#racer;
+    if (racer === undefined) return harness.runToCompletion();
+    for (;;) {
+      const action = await harness.peekAction();
+      if (action === undefined) return;
+      const name = actionName(action);
+      // What was called may have taken the action back: look again.
+      if (await racer.at({ before: name })) continue;
+      await harness.executeAction();
+      await racer.at({ after: name });
+    }
   }
 
   /** Waits for the end of an operation that nobody resumes. */
   async #untilIdle(harness: AgentHarness): Promise<void> {
-    if (this.#drive === "manual") await harness.runToCompletion();
+    if (this.#drive === "manual") await this.#steps();
     await harness.waitForIdle();
   }
 

@@ -2,17 +2,17 @@
  * One life of a process over the harness: open the store, attach, and let the application (`application.ts`) go on with
  * the scenario where the durable state says it stands.
  */
-import { InstrumentedStorage, stopsIn } from "../../faults/index.ts";
+import { InstrumentedStorage, type RaceCall, stopsIn } from "../../faults/index.ts";
 import { idsOfIncarnation } from "../../foundation/index.ts";
 import { AgentHarness, type SuspendedOperation } from "../../harness/index.ts";
 import type { AgentHarnessTool, Models, Write } from "../../model/index.ts";
 import { Session } from "../../session/index.ts";
-import type { SessionMetadata, Storage } from "../../storage/index.ts";
+import type { SessionDump, SessionMetadata, Storage } from "../../storage/index.ts";
 import type { Boot, Incarnation } from "../contract.ts";
 import { Application, type Attached } from "./application.ts";
 import { readAside } from "./aside.ts";
 import type { OpenStore } from "./medium.ts";
-import { askForRunEnd, decideByScript } from "./scripted-hooks.ts";
+import { askForRunEnd, decideByScript, rewriteByScript } from "./scripted-hooks.ts";
 import { ScriptedModels, scriptedModel } from "./scripted-models.ts";
 import { scriptedTools } from "./scripted-tools.ts";
 
@@ -34,6 +34,8 @@ export interface LifeParts {
   readonly metadata: SessionMetadata;
   /** Opens the medium; called once. */
   readonly open: () => Promise<OpenStore>;
+  /** Everything durable, read beside the life. */
+  readonly dump: () => SessionDump;
   /** The specification's name of a commit. */
   readonly label: (writes: readonly Write[]) => string;
   readonly seams: Seams;
@@ -42,12 +44,18 @@ export interface LifeParts {
 /** Begins the life; see the header. */
 export function startLife(parts: LifeParts, boot: Boot): Incarnation {
   const life = new HarnessLife(parts, boot);
-  return { life: life.work(), drop: () => life.drop(), close: () => life.close() };
+  return {
+    life: life.work(),
+    drop: () => life.drop(),
+    close: () => life.close(),
+    call: (call, name) => life.call(call, name),
+  };
 }
 
 class HarnessLife {
   readonly #parts: LifeParts;
   readonly #boot: Boot;
+  #application: Application | undefined;
   #store: OpenStore | undefined;
   #harness: AgentHarness | undefined;
   #dropped = false;
@@ -64,14 +72,23 @@ class HarnessLife {
       store.abandon();
       return;
     }
-    const { world, scenario, drive, mediumFault } = this.#boot;
+    const { world, scenario, drive, mediumFault, timeline, incarnation } = this.#boot;
+    const { dump } = this.#parts;
     const application = new Application(scenario, readAside(store.storage, mediumFault), {
       drive,
       clock: world.clock,
+      timeline,
+      isFirst: incarnation === 0,
+      dump,
     });
+    this.#application = application;
     const { attached, suspended } = await this.#attach(store, application);
     this.#harness = attached.harness;
     await application.live(attached, suspended);
+  }
+
+  call(call: RaceCall, name: string): Promise<string> | undefined {
+    return this.#application?.call(call, name);
   }
 
   drop(): void {
@@ -139,6 +156,7 @@ class HarnessLife {
     });
     decideByScript(harness.hooks, world, access, store.storage);
     askForRunEnd(harness.hooks, scenario, aside);
+    rewriteByScript(harness.hooks, scenario);
     return { attached: { harness, session }, suspended: suspended[0] };
   }
 }

@@ -51,3 +51,14 @@ function isText(message: AgentMessage, text: string): boolean {
   if (message.role !== "user" || typeof message.content === "string") return false;
   return message.content.some((block) => block.type === "text" && block.text === text);
 }
+
+/** The hooks that have the last word on responses and results: they put their own text in the place of what was said. */
+export function rewriteByScript(hooks: Hooks, { rewrites }: Scenario): void {
+  const { response, result } = rewrites ?? {};
+  if (response !== undefined) {
+    hooks.on("after_response", ({ message }) => ({
+      message: { ...message, content: [{ type: "text", text: response }] },
+    }));
+  }
+  if (result !== undefined) hooks.on("after_tool", () => ({ content: [{ type: "text", text: result }] }));
+}

@@ -47,6 +47,9 @@ export const SCRIPTED_MODEL: Model = {
   maxTokens: MODEL_LIMITS.outputTokens,
 };
 
+/** A second one, which nobody asks unless it is chosen; for races about the choice. */
+export const OTHER_MODEL_ID = "scripted-2";
+
 /** The model as a scenario wants it. */
 export function scriptedModel({ settings }: Scenario): Model {
   return { ...SCRIPTED_MODEL, contextWindow: settings.contextWindow ?? SCRIPTED_MODEL.contextWindow };
@@ -83,6 +86,19 @@ export function standOf(entries: readonly Entry[]): Stand {
   return { turn, ask };
 }
 
+/** What is looked at of the options of a request. */
+type AskOptions = Pick<ProviderStreamOptions, "signal" | "reasoning" | "timeoutMs">;
+
+/** A reply in which `{model}`, `{thinking}` and `{timeout}` stand for what the request asked with. */
+function filledIn(reply: ScriptedReply, { id }: Model, { reasoning, timeoutMs }: AskOptions): ScriptedReply {
+  if (reply.text === undefined) return reply;
+  const text = reply.text
+    .replaceAll("{model}", id)
+    .replaceAll("{thinking}", reasoning ?? "off")
+    .replaceAll("{timeout}", timeoutMs === undefined ? "none" : `${timeoutMs} ms`);
+  return { ...reply, text };
+}
+
 /** The registry. */
 export class ScriptedModels implements Models {
   readonly #world: World;
@@ -105,7 +121,9 @@ export class ScriptedModels implements Models {
   }
 
   getModel(provider: string, id: string): Model | undefined {
-    return provider === this.#model.provider && id === this.#model.id ? this.#model : undefined;
+    if (provider !== this.#model.provider) return undefined;
+    if (id === OTHER_MODEL_ID) return { ...this.#model, id };
+    return id === this.#model.id ? this.#model : undefined;
   }
 
   getProvider(id: string): { id: string } | undefined {
@@ -121,7 +139,7 @@ export class ScriptedModels implements Models {
     _context: ProviderContext,
     options?: ProviderStreamOptions,
   ): AssistantMessageEventStream {
-    return new SettledStream(this.#answer(model, options?.signal));
+    return new SettledStream(this.#answer(model, options));
   }
 
   completeSimple(
@@ -129,7 +147,7 @@ export class ScriptedModels implements Models {
     _context: ProviderContext,
     options?: ProviderStreamOptions,
   ): Promise<AssistantMessage> {
-    return this.#answer(model, options?.signal);
+    return this.#answer(model, options);
   }
 
   async fetchDeferred(
@@ -140,14 +158,14 @@ export class ScriptedModels implements Models {
     const { turn } = jobDataOf(handle);
     const { ask } = standOf(await this.#store.scanEntries({ type: "message" }));
     const send = () => this.#world.poll(this.#access, turn, ask);
-    return this.#ask(model, { turn, ask }, send, { signal: options?.signal, polled: handle });
+    return this.#ask(model, { turn, ask }, send, { ...options, polled: handle });
   }
 
   cancelDeferred(_model: Model, { id }: DeferredHandle): Promise<void> {
     return this.#world.cancelJob(this.#access, id);
   }
 
-  async #answer(model: Model, signal: AbortSignal | undefined): Promise<AssistantMessage> {
+  async #answer(model: Model, options: AskOptions = {}): Promise<AssistantMessage> {
     const entries = await this.#store.scanEntries({});
     const request = await openSummaryRequest(this.#store);
     if (request !== undefined) {
@@ -157,25 +175,25 @@ export class ScriptedModels implements Models {
         await this.#access.during?.({ summary: task, request: request.index });
         return reply;
       };
-      return this.#scripted(model, send, signal);
+      return this.#scripted(model, send, options);
     }
     const stand = standOf(entries);
     const send = () => this.#world.request(this.#access, stand.turn, stand.ask);
-    return this.#ask(model, stand, send, { signal });
+    return this.#ask(model, stand, send, options);
   }
 
   #ask(
     model: Model,
     stand: Stand,
     send: () => Promise<ScriptedReply>,
-    { signal, polled }: { readonly signal: AbortSignal | undefined; readonly polled?: DeferredHandle },
+    { polled, ...options }: AskOptions & { readonly polled?: DeferredHandle },
   ): Promise<AssistantMessage> {
     const answer = async () => {
       const reply = await send();
       await this.#access.during?.(stand);
       return reply;
     };
-    return this.#scripted(model, answer, signal, (job) => {
+    return this.#scripted(model, answer, options, (job) => {
       // A job that is still pending is named by the very handle that was polled.
       return job.id === polled?.id ? polled : handleOf(model, job, stand.turn, this.#world.clock.now());
     });
@@ -184,12 +202,13 @@ export class ScriptedModels implements Models {
   async #scripted(
     model: Model,
     send: () => Promise<ScriptedReply>,
-    signal: AbortSignal | undefined,
+    options: AskOptions,
     handle?: (job: NonNullable<ScriptedReply["job"]>) => DeferredHandle,
   ): Promise<AssistantMessage> {
+    const { signal } = options;
     try {
       const reply = await send();
-      const message = assistantMessage(model, reply, this.#world.clock.now());
+      const message = assistantMessage(model, filledIn(reply, model, options), this.#world.clock.now());
       if (signal?.aborted) return { ...message, stopReason: "aborted", errorMessage: "aborted" };
       return reply.job && handle ? { ...message, deferred: handle(reply.job) } : message;
     } catch (error) {

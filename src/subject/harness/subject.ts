@@ -5,6 +5,7 @@ import {
   labelOf,
   StoreModel,
   startHarnessJudge,
+  storyOf,
   viewOf,
 } from "../../checkers/index.ts";
 import { idsOfIncarnation, VIRTUAL_EPOCH_MS, VirtualClock } from "../../foundation/index.ts";
@@ -35,12 +36,14 @@ export function harnessSubject<D extends Disk>(
       const parts = {
         metadata: metadataOf(boot.seed),
         open: () => medium.open(own(boot.disk), storeLifeOf(boot)),
+        dump: () => medium.dump(own(boot.disk)),
         label: boot.isNamed ? namer(medium, own(boot.disk), boot) : () => "commit",
         seams: options.seams ?? {},
       };
       return startLife(parts, boot);
     },
     view: async (disk, { downtimes }) => viewOf(medium.dump(own(disk)), { downtimes }),
+    story: storyOf,
     judge: startHarnessJudge,
     expect: expectRecovery,
   };

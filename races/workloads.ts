@@ -1,0 +1,35 @@
+/** The workloads that most races are run over: as small as shows the race, so that every boundary can be cut. */
+import type { Race } from "../src/faults/index.ts";
+
+type Workload = Race["scenario"];
+
+const USAGE = { input: 10, output: 5 };
+
+/** A run of one answer. `text` may say what the request asked with; see `scripted-models.ts`. */
+export function oneAnswer(text = "Done."): Workload {
+  return {
+    settings: { retry: { enabled: true, maxRetries: 2, baseDelayMs: 1000 } },
+    tools: [],
+    turns: [
+      [{ text, stopReason: "stop", usage: USAGE }],
+      [{ text: "Done again.", stopReason: "stop", usage: USAGE }],
+      [{ text: "Done once more.", stopReason: "stop", usage: USAGE }],
+    ],
+    stimuli: [{ call: "prompt", text: "Go." }],
+  };
+}
+
+/** A run of one call of a tool that may be repeated, and an answer. */
+export function oneCall(changes: Partial<Workload> = {}): Workload {
+  return {
+    ...oneAnswer(),
+    tools: [{ name: "look", replay: "safe", does: { kind: "answers", text: "seen" } }],
+    turns: [
+      [{ toolCalls: [{ id: "call-1", name: "look", arguments: {} }], stopReason: "toolUse", usage: USAGE }],
+      [{ text: "Done.", stopReason: "stop", usage: USAGE }],
+      [{ text: "Done again.", stopReason: "stop", usage: USAGE }],
+      [{ text: "Done once more.", stopReason: "stop", usage: USAGE }],
+    ],
+    ...changes,
+  };
+}

@@ -1,0 +1,88 @@
+/**
+ * One order of a race on one subject: run once, driven by hand, with the calls at the moments of its schedule; proven from
+ * the timeline; and then cut at every boundary like any other run.
+ *
+ * Recovery of a race is not held against the run that nobody cut, because after a death either order may happen, or
+ * neither: it is held against the histories of the race. All other judges look on as ever.
+ */
+import { type Race, type RaceOrder, scheduled, type TimelineEvent } from "../../faults/index.ts";
+import type { Subject } from "../../subject/index.ts";
+import { type CrashPlan, type CrashSink, exploreCrashes } from "../crash/crash.ts";
+import { together } from "../judgement.ts";
+import type { Judgement } from "../result.ts";
+import type { RunContext } from "../standing.ts";
+import { judgeHistory, unprovenOf } from "./history.ts";
+
+/** What an order is told to. */
+export interface OrderSink extends CrashSink {
+  /** The run that nobody cuts showed the order. */
+  proved?(): void;
+}
+
+/** Why a subject cannot run a race, if it cannot. */
+export function skippedBecause(race: Race, order: RaceOrder, subject: Subject): string | undefined {
+  if (subject.story === undefined) return "its application makes no calls beside a run";
+  if (!subject.drives.includes("manual")) return "it cannot be driven by hand";
+  return subject.skips?.(scheduled(race, order));
+}
+
+/** Runs the order, and cuts it where the plan wants. */
+export async function exploreOrder(
+  base: RunContext,
+  race: Race,
+  order: RaceOrder,
+  plan: CrashPlan,
+  sink: OrderSink,
+): Promise<void> {
+  const context = contextOf(base, race, order);
+  // What was observed comes after the judgement, and decides of the first run whether it shows anything.
+  let uncut: { readonly judgement: Judgement; readonly digest: string | undefined } | undefined;
+  let isTold = false;
+  const tellUncut = (events: readonly TimelineEvent[]) => {
+    if (uncut === undefined) return;
+    const unproven = unprovenOf(order, events);
+    const { judgement, digest } = uncut;
+    uncut = undefined;
+    isTold = true;
+    sink.judged(together(judgement, unproven ?? { violations: [] }), [], digest);
+    if (unproven === undefined) sink.proved?.();
+  };
+  await exploreCrashes(context, plan, {
+    ...sink,
+    judged: (judgement, path, digest, how) => {
+      if (path.length > 0 || isTold) sink.judged(judgement, path, digest, how);
+      else uncut = { judgement, digest };
+    },
+    observed: (path, events) => {
+      if (path.length === 0) tellUncut(events);
+      sink.observed?.(path, events);
+    },
+  });
+}
+
+/** The context of a race in one of its orders: its scenario, its drive, its judges, its name in run ids. */
+function contextOf(base: RunContext, race: Race, order: RaceOrder): RunContext {
+  return {
+    ...base,
+    subject: judged(base.subject, race, order),
+    scenario: scheduled(race, order),
+    drive: "manual",
+    isNamed: true,
+    order: order.name,
+  };
+}
+
+/** The subject with the judge of histories beside its own. */
+export function judged(subject: Subject, race: Race, order: RaceOrder | undefined): Subject {
+  return {
+    ...subject,
+    judge: (context) => {
+      const own = subject.judge(context);
+      return context.off.includes("race-history") ? own : judgeHistory(own, subject, race, order);
+    },
+    expect: async () => ({ canonical: ANYTHING, demands: [] }),
+  };
+}
+
+/** What recovery must reach is said by the histories. */
+const ANYTHING = JSON.stringify({ $any: "value" });
