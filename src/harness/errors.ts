@@ -56,7 +56,11 @@ export class HarnessClosed extends Error {
   }
 }
 
-/** The message of whatever was thrown. */
+/** The message of whatever was thrown, as a text that can be stored: an application may have cut it anywhere. */
 export function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
+  try {
+    return String(error instanceof Error ? error.message : error).toWellFormed();
+  } catch {
+    return "what was thrown cannot be shown as a text";
+  }
 }

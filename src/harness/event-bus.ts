@@ -10,6 +10,7 @@
  * 4. Nobody waits for a listener.
  */
 import { isAdmitted } from "../foundation/index.ts";
+import { messageOf } from "./errors.ts";
 import type {
   EventListener,
   Events,
@@ -103,9 +104,8 @@ export function handlerError(
   error: unknown,
   where: { kind: "hook"; hook: string } | { kind: "event"; event: string },
 ): HandlerErrorEvent {
-  const message = error instanceof Error ? error.message : String(error);
   const stack = error instanceof Error && error.stack !== undefined ? { stack: error.stack } : {};
-  return { type: "handler_error", error: message, ...stack, ...where };
+  return { type: "handler_error", error: messageOf(error), ...stack, ...where };
 }
 
 function isolated(event: HarnessEvent): HarnessEvent {

@@ -199,10 +199,11 @@ export class HarnessLane {
   /** Books usage that the caller reconciles; see `record-usage.ts`. */
   recordUsage(usage: Usage, options: RecordUsageOptions = {}): Promise<RecordUsageResult> {
     return this.#admission.call(async (): Promise<RecordUsageResult> => {
-      const row = await adjustment(this.#environment, usage, options);
+      const row = await adjustment(this.#environment, this.name, usage, options);
+      if (!row.ok) return row;
       return this.#admission.admit(async () => {
-        await commitOutside(this.#environment, { writes: [{ kind: "usage", row }] });
-        return ok({ usageId: row.id });
+        await commitOutside(this.#environment, { writes: [{ kind: "usage", row: row.value }] });
+        return ok({ usageId: row.value.id });
       });
     });
   }

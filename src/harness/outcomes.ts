@@ -65,7 +65,7 @@ export type CompactionOutcome =
 
 export type CompactionResult = Result<
   { runId: string } & CompactionOutcome,
-  LaneBusy | MissingIdentities | NothingToCompact | Closed
+  LaneBusy | MissingIdentities | NothingToCompact | InvalidMessage | Closed
 >;
 
 /** How a navigation ended; `null` is the root. */
@@ -85,7 +85,7 @@ export type NavigationResult = Result<
   LaneBusy | MissingIdentities | InvalidNavigation | UnknownTarget | Closed
 >;
 
-export type RecordUsageResult = Result<{ usageId: string }, Closed>;
+export type RecordUsageResult = Result<{ usageId: string }, InvalidMessage | Closed>;
 
 export type ResumeOutcome = { runId: string } & (
   | ({ operation: "run" } & RunOutcome)

@@ -42,10 +42,12 @@ export async function beforeRun(
         throw new InvalidHookOutput("before_run", "systemPrompt is no text");
       }
       const admitted = messages.map((message) => admittedMessage(environment, message));
-      const kept = resumeData === undefined ? {} : { [id]: detachJson(resumeData) };
+      const kept = resumeData === undefined ? {} : detachJson({ [id]: resumeData });
       return {
         injected: [...state.injected, ...admitted],
-        ...(systemPrompt === undefined ? overrideOf(state) : { systemPromptOverride: systemPrompt }),
+        ...(systemPrompt === undefined
+          ? overrideOf(state)
+          : { systemPromptOverride: detachJson(systemPrompt) }),
         ...(state.resumeData || resumeData !== undefined
           ? { resumeData: { ...state.resumeData, ...kept } }
           : {}),

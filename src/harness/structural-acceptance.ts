@@ -6,7 +6,7 @@
  * line), prepare (off it), accept if the leaf is still that one (on it). A navigation without a summary is validated and
  * accepted in one job and needs no reservation, and no identities, because nothing is asked of a model.
  *
- * Whatever refuses has written nothing.
+ * Whatever refuses has written nothing. A text that cannot be stored is refused before the lane is looked at.
  */
 import { err, ok, type Result } from "../foundation/index.ts";
 import type { LaneConfiguration, LaneState, OperationKind } from "../model/index.ts";
@@ -20,6 +20,7 @@ import {
 import { busy, missingError, registriesOf, reservedError } from "./acceptance.ts";
 import type { Environment } from "./environment.ts";
 import {
+  InvalidMessage,
   InvalidNavigation,
   type LaneBusy,
   type MissingIdentities,
@@ -64,8 +65,11 @@ export async function admitCompaction<Begun>(
   call: StructuralCall,
   { customInstructions }: CompactOptions,
   begin: (current: CurrentOperation) => Begun,
-): Promise<Result<Begun, LaneBusy | MissingIdentities | NothingToCompact>> {
+): Promise<Result<Begun, LaneBusy | MissingIdentities | NothingToCompact | InvalidMessage>> {
   const { environment, lane } = call;
+  const reason = textIssue({ customInstructions });
+  if (reason)
+    return err(new InvalidMessage({ message: `lane ${lane} cannot be compacted: ${reason}`, lane, reason }));
   const { lifecycle } = environment;
   const reserved = await call.admit(() => reserve(call, "compaction", async () => VALID));
   if (!reserved.ok) return reserved;
@@ -99,8 +103,10 @@ export async function admitNavigation<Begun>(
   { summarize = false, label, customInstructions }: NavigateOptions,
   begin: (current: CurrentOperation) => Begun,
 ): Promise<Result<Begun, LaneBusy | MissingIdentities | InvalidNavigation | UnknownTarget>> {
-  const { environment } = call;
+  const { environment, lane } = call;
   const { lifecycle } = environment;
+  const reason = textIssue({ label, customInstructions });
+  if (reason) return err(invalidNavigation(lane, reason));
   const validate = (idle: IdleLane) => validateNavigation(call, idle, { targetId, summarize, label });
   if (!summarize || targetId === null) {
     return call.admit(async (): Promise<Result<Begun, LaneBusy | InvalidNavigation | UnknownTarget>> => {
@@ -195,8 +201,7 @@ async function validateNavigation(
   },
 ): Promise<Result<undefined, InvalidNavigation | UnknownTarget>> {
   const { targetId, summarize, label } = asked;
-  const invalid = (reason: string) =>
-    err(new InvalidNavigation({ message: `lane ${lane} cannot be moved: ${reason}`, lane, reason }));
+  const invalid = (reason: string) => err(invalidNavigation(lane, reason));
   if (targetId === leafId) return invalid("it stands at the target already");
   if (targetId === null && label !== undefined) return invalid("the root cannot have a label");
   if (targetId === null && summarize) return invalid("a summary needs an entry to hang below, not the root");
@@ -206,6 +211,20 @@ async function validateNavigation(
     return err(new UnknownTarget({ message: `there is no entry ${targetId} in this session`, targetId }));
   }
   return ok(undefined);
+}
+
+function invalidNavigation(lane: string, reason: string): InvalidNavigation {
+  return new InvalidNavigation({ message: `lane ${lane} cannot be moved: ${reason}`, lane, reason });
+}
+
+/** What is wrong with the texts of a caller, who may not have been type-checked. */
+function textIssue(texts: Readonly<Record<string, unknown>>): string | undefined {
+  for (const [name, text] of Object.entries(texts)) {
+    if (text !== undefined && !(typeof text === "string" && text.isWellFormed())) {
+      return `${name} should be a text without lone surrogates`;
+    }
+  }
+  return undefined;
 }
 
 function acceptanceOf({ environment, lane, operationId }: StructuralCall, { laneState, leafId }: IdleLane) {

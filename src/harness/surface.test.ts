@@ -186,8 +186,15 @@ describe("usage that a caller books", () => {
       entryId,
       details: { why: "invoice" },
     });
-    await expect(harness.recordUsage({} as never)).rejects.toThrow(TypeError);
-    await expect(harness.recordUsage(tokens(1, 1), { entryId: "none" })).rejects.toThrow(TypeError);
+    const { commitCount } = world;
+    for (const refused of [
+      harness.recordUsage({} as never),
+      harness.recordUsage(tokens(1, 1), { entryId: "none" }),
+      harness.recordUsage(tokens(1, 1), { details: 1n as never }),
+    ]) {
+      expect(await refused).toMatchObject({ ok: false, error: { _tag: "InvalidMessage", lane: "main" } });
+    }
+    expect(world.commitCount).toBe(commitCount);
     expect(await harness.prompt("go on")).toMatchObject({ ok: true });
   });
 });

@@ -26,7 +26,7 @@ export function beforeTool(
   return runHooks<"before_tool", Clearance>(environment, site, "before_tool", cleared, {
     event: () => ({ toolCallId: call.id, toolName: call.name, args }),
     apply: (state, answer) => {
-      if (answer.block) return blocked(String(answer.block.reason), answer.block.terminate === true);
+      if (answer.block) return blocked(messageOf(answer.block.reason), answer.block.terminate === true);
       if (answer.args === undefined) return state;
       args = checkedAgain(tools, call.name, answer.args);
       return { ...cleared, arguments: args };
