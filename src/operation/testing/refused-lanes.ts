@@ -2,8 +2,7 @@
  * Stored lanes that no transition can leave, by the reason with which they are refused. A reason that has no line here does
  * not compile. Each differs from a lane that is right in one thing.
  */
-import type { Entry, Operation, OperationState } from "../../model/index.ts";
-import { sampleOperationStates } from "../../model/samples-operation-state.ts";
+import type { Entry, Operation } from "../../model/index.ts";
 import type { CorruptionReason } from "../corruption-reasons.ts";
 import {
   assistant,
@@ -23,11 +22,11 @@ import {
 } from "./states.ts";
 import { batch, idle, lane, message, open, queued, R, type Stored, stored, user } from "./stored-lane.ts";
 import { structuralCases } from "./stored-structural.ts";
+import { manual } from "./structural-states.ts";
 
 /** What is wrong, in words, and as it is stored. */
 export type Refused = readonly [name: string, stored: Stored];
 
-const compaction = sampleOperationStates()["compaction generating ready"] as OperationState;
 const compact = { ...OPERATION, sourceLeafId: "e1", intent: { kind: "compaction" } } as Operation;
 
 /** The cases of structural work. */
@@ -50,7 +49,7 @@ export const REFUSED: Record<CorruptionReason, readonly Refused[]> = {
     ["another lane's operation", lane({ operation: { ...OPERATION, lane: "side" } })],
   ],
   operation_kind_mismatch: [
-    ["a run's intent under a compaction's state", stored(compaction)],
+    ["a run's intent under a compaction's state", stored(manual())],
     ...structural("operation_kind_mismatch"),
   ],
   navigation_mismatch: [
@@ -76,13 +75,7 @@ export const REFUSED: Record<CorruptionReason, readonly Refused[]> = {
     ],
     ...structural("navigation_mismatch"),
   ],
-  structural_mismatch: [
-    [
-      "a manual compaction that generates for another reason",
-      { registers: open(compaction, compact), entries: [user] },
-    ],
-    ...structural("structural_mismatch"),
-  ],
+  structural_mismatch: [...structural("structural_mismatch")],
   summary_requests_mismatch: [...structural("summary_requests_mismatch")],
   source_leaf_moved: [...structural("source_leaf_moved")],
   attempt_beyond_policy: [

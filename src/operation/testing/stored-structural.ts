@@ -94,6 +94,11 @@ export const structuralCases: [CorruptionReason, string, Stored][] = [
   ],
   [
     "structural_mismatch",
+    "a manual generation for another reason",
+    stored(manual(context(summaryReady(), { reason: "threshold" }))),
+  ],
+  [
+    "structural_mismatch",
     "a generation for another reason",
     stored(run(compacting("overflow", context(summaryReady(), { reason: "threshold" })))),
   ],
