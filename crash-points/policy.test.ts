@@ -7,7 +7,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { SCENARIOS } from "../scenarios/index.ts";
 import { exploreCrashes } from "../src/explore/crash/crash.ts";
-import { runContext } from "../src/explore/explore.ts";
+import { runContext } from "../src/explore/plan.ts";
 import { Watchdog } from "../src/explore/watchdog.ts";
 import { cutRefName, type Scenario } from "../src/faults/index.ts";
 import { RealClock } from "../src/foundation/index.ts";

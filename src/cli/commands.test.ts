@@ -32,7 +32,7 @@ describe("crash-points", () => {
     expect(code).toBe(EXIT.survived);
     expect(out).toMatch(/^kind +scenario +subject/);
     expect(out).toContain("boundaries 19 of 19 (100.0 %)");
-    expect(err).toBe("one-turn on memory: 16 states\n");
+    expect(err).toBe("one-turn on memory: 20 states\n");
     const result = readJson(file);
     expect(shapeOf(result)).toEqual({
       ...PLAIN_SHAPE,

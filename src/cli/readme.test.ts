@@ -17,7 +17,7 @@ function block(start: string): string {
 /** Without speeds and times, which are those of one machine. */
 const timeless = (text: string) =>
   text
-    .replaceAll(/^((?:crash|second) .*\d) +\d+$/gm, "$1")
+    .replaceAll(/^((?:crash|second|takeover) .*\d) +\d+$/gm, "$1")
     .replaceAll(/ states\/s$/gm, "")
     .replaceAll(/, \d+\.\d s$/gm, "");
 

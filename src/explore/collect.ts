@@ -26,6 +26,26 @@ import {
   verdictOf,
 } from "./result.ts";
 
+/** What came of a group: a plain JSON-safe value, and all that a result says of it. */
+export interface GroupRecord {
+  readonly kind: GroupKind;
+  readonly scenario: string;
+  readonly subject: string;
+  readonly survived: number;
+  readonly violated: number;
+  readonly inconclusive: number;
+  /** Host milliseconds that its runs took. */
+  readonly elapsedMs: number;
+  readonly boundaries: { readonly covered: number; readonly total: number };
+  /** Rows that were cut at `before` and at `after`. */
+  readonly rows: readonly string[];
+  readonly faults: Faults;
+  readonly orders: { readonly covered: number; readonly total: number };
+  readonly limits: readonly Limit[];
+  readonly recoveries: Readonly<Record<How, number>>;
+  readonly failures: readonly Failure[];
+}
+
 /** One group while it runs. */
 export class GroupTally {
   readonly kind: GroupKind;
@@ -143,10 +163,6 @@ export class GroupTally {
     this.#recoveries[how]++;
   }
 
-  get recoveries(): Readonly<Record<How, number>> {
-    return this.#recoveries;
-  }
-
   get failures(): readonly Failure[] {
     return this.#failures;
   }
@@ -155,11 +171,6 @@ export class GroupTally {
   get boundaries(): { readonly total: readonly string[]; readonly covered: readonly string[] } {
     const covered = [...this.#covered].filter((name) => !this.#doubtful.has(name));
     return { total: [...this.#seen], covered };
-  }
-
-  /** The labels of the boundaries that were seen. */
-  get labelsSeen(): readonly string[] {
-    return [...new Set([...this.#seen].map((name) => name.slice(0, name.indexOf("#"))))];
   }
 
   /** Rows that were cut at `before` and at `after`. */
@@ -172,33 +183,55 @@ export class GroupTally {
     });
   }
 
-  get result(): GroupResult {
-    const runs = this.#survived + this.#violated + this.#inconclusive;
-    const unpromised = this.limits.reduce((total, limit) => total + limit.runs, 0);
+  get record(): GroupRecord {
+    const { total, covered } = this.boundaries;
     return {
       kind: this.kind,
       scenario: this.scenario,
       subject: this.subject,
-      runs,
       survived: this.#survived,
       violated: this.#violated,
       inconclusive: this.#inconclusive,
-      perSecond: this.elapsedMs === 0 ? 0 : Math.round((runs * 1000) / this.elapsedMs),
-      ...(unpromised === 0 ? {} : { unpromised }),
+      elapsedMs: this.elapsedMs,
+      boundaries: { covered: covered.length, total: total.length },
+      rows: this.rows,
+      faults: this.faults,
+      orders: this.orders,
+      limits: this.limits,
+      recoveries: { ...this.#recoveries },
+      failures: this.#failures,
     };
   }
 }
 
+/** A group as a result shows it. */
+export function groupResultOf(group: GroupRecord): GroupResult {
+  const { kind, scenario, subject, survived, violated, inconclusive, elapsedMs, limits } = group;
+  const runs = survived + violated + inconclusive;
+  const unpromised = limits.reduce((total, limit) => total + limit.runs, 0);
+  return {
+    kind,
+    scenario,
+    subject,
+    runs,
+    survived,
+    violated,
+    inconclusive,
+    perSecond: elapsedMs === 0 ? 0 : Math.round((runs * 1000) / elapsedMs),
+    ...(unpromised === 0 ? {} : { unpromised }),
+  };
+}
+
 /** Puts groups together. `rowsExpected` names the rows of each subject of the plan. */
 export function collect(
-  groups: readonly GroupTally[],
+  groups: readonly GroupRecord[],
   head: Pick<
     ExploreResult,
     "version" | "seed" | "command" | "elapsedMs" | "skipped" | "checkersOff" | "notReached"
   > & { readonly kills: Kills | undefined },
   rowsExpected: ReadonlyMap<string, readonly string[]>,
 ): ExploreResult {
-  const results = groups.map((group) => group.result);
+  const results = groups.map(groupResultOf);
   const sum = (key: "runs" | "survived" | "violated" | "inconclusive") =>
     results.reduce((total, group) => total + group[key], 0);
   const { version, seed, command, elapsedMs, skipped, checkersOff, notReached, kills } = head;
@@ -216,8 +249,8 @@ export function collect(
     },
     coverage: {
       boundaries: {
-        covered: groups.reduce((total, group) => total + group.boundaries.covered.length, 0),
-        total: groups.reduce((total, group) => total + group.boundaries.total.length, 0),
+        covered: groups.reduce((total, group) => total + group.boundaries.covered, 0),
+        total: groups.reduce((total, group) => total + group.boundaries.total, 0),
       },
       ...faultsOf(groups),
       ...ordersOf(groups),
@@ -234,14 +267,14 @@ export function collect(
   };
 }
 
-function faultsOf(groups: readonly GroupTally[]): Pick<ExploreResult["coverage"], "faults"> {
+function faultsOf(groups: readonly GroupRecord[]): Pick<ExploreResult["coverage"], "faults"> {
   const sum = (key: keyof Faults) => groups.reduce((total, { faults }) => total + faults[key], 0);
   const faults = { covered: sum("covered"), total: sum("total"), recoveries: sum("recoveries") };
   return faults.total === 0 ? {} : { faults };
 }
 
 /** The limits of each subject, over all its groups. */
-function limitsOf(groups: readonly GroupTally[]): Pick<ExploreResult, "limits"> {
+function limitsOf(groups: readonly GroupRecord[]): Pick<ExploreResult, "limits"> {
   const limits = new Map<string, Limit>();
   for (const limit of groups.flatMap((group) => group.limits)) {
     const key = `${limit.subject}\u0000${limit.signature}`;
@@ -251,20 +284,20 @@ function limitsOf(groups: readonly GroupTally[]): Pick<ExploreResult, "limits"> 
   return limits.size === 0 ? {} : { limits: [...limits.values()] };
 }
 
-function recoveriesOf(groups: readonly GroupTally[]): Recoveries {
+function recoveriesOf(groups: readonly GroupRecord[]): Recoveries {
   const sum = (how: How) => groups.reduce((total, group) => total + group.recoveries[how], 0);
   const [executed, repeated] = [sum("executed"), sum("repeated")];
   return { deaths: executed + repeated + sum("shared"), executed: executed + repeated, repeated };
 }
 
-function ordersOf(groups: readonly GroupTally[]): Pick<ExploreResult["coverage"], "orders"> {
+function ordersOf(groups: readonly GroupRecord[]): Pick<ExploreResult["coverage"], "orders"> {
   const covered = groups.reduce((total, { orders }) => total + orders.covered, 0);
   const total = groups.reduce((sum, { orders }) => sum + orders.total, 0);
   return total === 0 ? {} : { orders: { covered, total } };
 }
 
 function rowCoverage(
-  groups: readonly GroupTally[],
+  groups: readonly GroupRecord[],
   rowsExpected: ReadonlyMap<string, readonly string[]>,
 ): ExploreResult["coverage"]["rows"] {
   const cut = new Set(

@@ -35,9 +35,9 @@ describe("an exploration of a right subject", () => {
     expect(groups.map(({ kind, subject, runs, survived }) => [kind, subject, runs, survived])).toEqual([
       ["crash", "one", 11, 11],
       ["drives", "one", 1, 1],
-      ["takeover", "one", 2, 2],
       ["crash", "two", 11, 11],
       ["backends", "ladders", 11, 11],
+      ["takeover", "one", 2, 2],
     ]);
   });
 

@@ -3,9 +3,10 @@
 export { EXPLORER_CHECKS, type ExplorerCheck, type ExplorerCheckName } from "./checks.ts";
 export type { DeterminismPlan } from "./determinism/determinism.ts";
 export type { DiskFaultsPlan } from "./disk-faults/disk-faults.ts";
-export { type ExploreHost, type ExplorePlan, explore, type Progress, runContext } from "./explore.ts";
+export { explore } from "./explore.ts";
 export { type SimulatedDeath, simulateDeaths } from "./kill/deaths.ts";
 export { exploreKills, type KillTarget } from "./kill/kill.ts";
+export { type ExploreHost, type ExplorePlan, type Progress, runContext } from "./plan.ts";
 export type { RacesPlan } from "./race/races.ts";
 export { type ReproParts, type ReproResult, repro } from "./repro.ts";
 export {

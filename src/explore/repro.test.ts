@@ -2,7 +2,7 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import { parseRunId } from "../faults/index.ts";
 import type { Subject } from "../subject/index.ts";
-import type { ExplorePlan } from "./explore.ts";
+import type { ExplorePlan } from "./plan.ts";
 import { repro } from "./repro.ts";
 import { verdictOf } from "./result.ts";
 import { exploreLadders, HOST } from "./testing/explorations.ts";

@@ -14,16 +14,17 @@ import type { Subject } from "../subject/index.ts";
 import { exploreCrashes } from "./crash/crash.ts";
 import { determinismAgain } from "./determinism/determinism.ts";
 import { diskFaultAgain } from "./disk-faults/disk-faults.ts";
-import { compareDrives, type ExploreHost, runContext } from "./explore.ts";
 import type { FaultSink } from "./fault-sink.ts";
 import { together } from "./judgement.ts";
 import { simulateDeaths } from "./kill/deaths.ts";
 import { canBeKilled, exploreKills } from "./kill/kill.ts";
+import { type ExploreHost, runContext } from "./plan.ts";
 import { exploreOrder, skippedBecause } from "./race/order.ts";
 import type { Judgement } from "./result.ts";
 import type { RunContext } from "./standing.ts";
 import { exploreTakeovers } from "./takeover.ts";
 import { tornAgain } from "./torn/torn.ts";
+import { compareDrives } from "./units/crashes.ts";
 import { Watchdog } from "./watchdog.ts";
 
 /** A repeated run. `events` is empty where nothing but a comparison was made. */

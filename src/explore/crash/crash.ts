@@ -51,8 +51,6 @@ export interface CrashPlan {
 /** Takes what is found, as it is found. */
 export interface CrashSink {
   saw(path: readonly CutRef[], cut: CutRef): void;
-  /** A run is about to go on from a cut; for holding the simulated death against a real one. */
-  dying?(path: readonly CutRef[], standing: Standing, atCut: () => Promise<View>): Promise<void>;
   /**
    * `digest` is of the recovered canonical view, for agreement between backends; `how` says how the recovery is known, of
    * a run that had one.
@@ -132,7 +130,6 @@ async function recover(
   const id = runIdOf(context, "crash", here);
   const like = recoveries.like(death);
   const left = new Left(context, standing, seen.left, like.earlier?.left);
-  if (sink.dying !== undefined) await left.askExactly((atCut) => sink.dying?.(here, standing, atCut));
   const expectation = await left.ask((atCut) => expectationOf(context, cut, atCut, reference));
   const { end, how, finding } = await recoveries.from(death, like, left);
   // What is asked of what was reached is asked of its canonical text, and nearly all recoveries reach the same one.

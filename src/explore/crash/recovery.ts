@@ -40,20 +40,8 @@ export class Left {
    * canonical text; its exact one may be that of another death that left the same.
    */
   async ask<T>(question: (atCut: () => Promise<View>) => T | Promise<T>): Promise<T | undefined> {
-    return this.#asked(question, async () => this.#seen.firstLike(await this.#read()));
-  }
-
-  /** As `ask`, with the view of this very death. */
-  async askExactly<T>(question: (atCut: () => Promise<View>) => T | Promise<T>): Promise<T | undefined> {
-    return this.#asked(question, () => this.#read());
-  }
-
-  async #asked<T>(
-    question: (atCut: () => Promise<View>) => T | Promise<T>,
-    read: () => Promise<View>,
-  ): Promise<T | undefined> {
     try {
-      return await question(read);
+      return await question(async () => this.#seen.firstLike(await this.#read()));
     } catch (error) {
       if (this.#refusal === undefined) throw error;
       return undefined;

@@ -5,7 +5,8 @@ import { type MediumFault, type MediumFaultKind, parseRunId, type Scenario } fro
 import { RealClock } from "../../foundation/index.ts";
 import { type Subject, subjectById } from "../../subject/index.ts";
 import { openScratch, type Scratch } from "../../subprocess/index.ts";
-import { type ExploreHost, explore } from "../explore.ts";
+import { explore } from "../explore.ts";
+import type { ExploreHost } from "../plan.ts";
 import { repro } from "../repro.ts";
 import { overallVerdict } from "../result.ts";
 import { faultName, parseFaultName } from "./fault-name.ts";

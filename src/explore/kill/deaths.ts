@@ -1,17 +1,14 @@
 /**
  * Simulated deaths: what should be on the disk and in the world when a run dies at a cut, kept small until a real
- * process has died there.
- *
- * A crash exploration comes by every one of them anyway (`DeathCollector` listens to it); `simulateDeaths` makes those
- * that are wanted alone, with one walk.
+ * process has died there. One walk makes all that are wanted.
  */
 import { createHash } from "node:crypto";
 import { type CutRef, refOf, World, type WorldRow } from "../../faults/index.ts";
 import { canonicalJson, VirtualClock } from "../../foundation/index.ts";
 import type { View } from "../../subject/index.ts";
-import type { CrashSink } from "../crash/crash.ts";
-import { walk } from "../crash/walk.ts";
-import { firstStanding, type RunContext, viewOf } from "../standing.ts";
+import { type WalkVisitor, walk } from "../crash/walk.ts";
+import { readable, unlessUnreadable } from "../readable.ts";
+import { firstStanding, type RunContext } from "../standing.ts";
 
 /** What a simulated death at a cut leaves. */
 export interface SimulatedDeath {
@@ -22,16 +19,15 @@ export interface SimulatedDeath {
   readonly rows: string;
 }
 
-/** Collects the first deaths of the runs of a crash exploration. `dying` is its sink's. */
-export class DeathCollector {
-  readonly deaths: SimulatedDeath[] = [];
-
-  readonly dying: NonNullable<CrashSink["dying"]> = async (path, standing, atCut) => {
-    const [cut] = path;
-    // Only the first death of a run is died for real: the second would need a real recovery before it.
-    if (cut === undefined || path.length > 1) return;
-    this.deaths.push(deathOf(cut, await atCut(), standing.world.rows));
-  };
+/** Every place where the run that nobody cuts can die. */
+export async function cutsOf(context: RunContext): Promise<CutRef[]> {
+  const cuts: CutRef[] = [];
+  await walkOnce(context, {
+    seen: (cut) => cuts.push(refOf(cut)),
+    wants: () => false,
+    visit: async () => undefined,
+  });
+  return cuts;
 }
 
 /** The deaths at the wanted cuts. `died` gets each with the whole view. */
@@ -41,20 +37,25 @@ export async function simulateDeaths(
   died: (death: SimulatedDeath, view: View) => void = () => undefined,
 ): Promise<SimulatedDeath[]> {
   const deaths: SimulatedDeath[] = [];
-  const start = await firstStanding(context, new World(context.scenario, new VirtualClock()));
-  await walk(context, start, {
+  await walkOnce(context, {
     seen: () => undefined,
     wants: (cut) => wants(refOf(cut)),
-    enough: () => false,
     visit: async ({ cut, left }) => {
-      const view = await viewOf(context, left);
+      const view = await unlessUnreadable(() => readable(context, left));
+      // What cannot be read is found where deaths are judged; there is nothing to hold a real one against.
+      if (view === undefined) return;
       const death = deathOf(refOf(cut), view, left.world.rows);
       deaths.push(death);
       died(death, view);
     },
   });
-  start.disk.dispose();
   return deaths;
+}
+
+async function walkOnce(context: RunContext, visitor: Omit<WalkVisitor, "enough">): Promise<void> {
+  const start = await firstStanding(context, new World(context.scenario, new VirtualClock()));
+  await walk(context, start, { ...visitor, enough: () => false });
+  start.disk.dispose();
 }
 
 /** A stand-in for an exact view. */

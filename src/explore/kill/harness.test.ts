@@ -4,11 +4,10 @@ import { SCENARIOS } from "../../../scenarios/index.ts";
 import { RealClock } from "../../foundation/index.ts";
 import { builtInSubjects } from "../../subject/index.ts";
 import { childProgram, KillPool, openScratch, type Scratch } from "../../subprocess/index.ts";
-import { runContext } from "../explore.ts";
+import { runContext } from "../plan.ts";
 import { type Judgement, verdictOf } from "../result.ts";
 import { Watchdog } from "../watchdog.ts";
-import { simulateDeaths } from "./deaths.ts";
-import { canBeKilled, exploreKills, type KillTarget, sampleTarget } from "./kill.ts";
+import { canBeKilled, exploreKills, type KillTarget, killTarget } from "./kill.ts";
 
 /** Boundaries of each of the others, where one scenario is died through whole. */
 const SAMPLE_COUNT = 6;
@@ -37,8 +36,8 @@ describe("a process of a built-in subject, killed for real", () => {
     for (const subject of builtInSubjects().filter(canBeKilled)) {
       for (const scenario of SCENARIOS) {
         const context = runContext(scenario, subject, 1, host, watchdog, []);
-        const all = { context, deaths: await simulateDeaths(context, () => true) };
-        targets.push(scenario.name === WHOLE ? all : sampleTarget(all, SAMPLE_COUNT));
+        const count = scenario.name === WHOLE ? Number.POSITIVE_INFINITY : SAMPLE_COUNT;
+        targets.push(await killTarget(context, () => true, count));
       }
     }
     const judgements: Judgement[] = [];

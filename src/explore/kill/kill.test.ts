@@ -5,11 +5,10 @@ import { RealClock } from "../../foundation/index.ts";
 import type { Subject } from "../../subject/index.ts";
 import { childProgram, KillPool, openScratch, type Scratch } from "../../subprocess/index.ts";
 import { notebook } from "../../subprocess/test-subject.ts";
-import { runContext } from "../explore.ts";
+import { runContext } from "../plan.ts";
 import { type Judgement, verdictOf } from "../result.ts";
 import { Watchdog } from "../watchdog.ts";
-import { simulateDeaths } from "./deaths.ts";
-import { canBeKilled, exploreKills, sampleTarget } from "./kill.ts";
+import { canBeKilled, exploreKills, killTarget } from "./kill.ts";
 
 const scenario: Scenario = {
   name: "notes",
@@ -48,8 +47,8 @@ async function kill(
 ): Promise<{ cuts: CutRef[]; judgements: Judgement[] }> {
   const host = { clock: new RealClock(), folder: scratch.folder };
   const context = runContext(scenario, subject, 1, host, watchdog, []);
-  const all = { context, deaths: await simulateDeaths(context, options.wants ?? (() => true)) };
-  const target = sampleTarget(all, options.sampleCount ?? Number.POSITIVE_INFINITY);
+  const { wants = () => true, sampleCount = Number.POSITIVE_INFINITY } = options;
+  const target = await killTarget(context, wants, sampleCount);
   const judgements: Judgement[] = [];
   await exploreKills([target], pool, scratch.folder, (from, judgement) => {
     expect(from).toBe(target);

@@ -18,7 +18,7 @@ import type { ExplorerCheckName } from "../checks.ts";
 import { runIdOf } from "../crash/crash.ts";
 import type { Judgement } from "../result.ts";
 import type { RunContext } from "../standing.ts";
-import { digestOfExact, rowsText, type SimulatedDeath, simulateDeaths } from "./deaths.ts";
+import { cutsOf, digestOfExact, rowsText, type SimulatedDeath, simulateDeaths } from "./deaths.ts";
 import { sample } from "./sample.ts";
 
 const CHECKER = "simulation-agrees" satisfies ExplorerCheckName;
@@ -37,10 +37,16 @@ export function canBeKilled({ grade }: Subject): boolean {
   return grade !== "memory";
 }
 
-/** The target with a seeded sample of at most `count` of its deaths. */
-export function sampleTarget({ context, deaths }: KillTarget, count: number): KillTarget {
+/** The target with a seeded sample of at most `count` of the wanted deaths. */
+export async function killTarget(
+  context: RunContext,
+  wants: (cut: CutRef) => boolean,
+  count: number,
+): Promise<KillTarget> {
+  const cuts = (await cutsOf(context)).filter(wants).map((cut) => ({ cut }));
   const random = seededRandom(context.seed, "kill", context.scenario.name, context.subject.id);
-  return { context, deaths: sample(deaths, count, random) };
+  const chosen = new Set(sample(cuts, count, random).map(({ cut }) => cutRefName(cut)));
+  return { context, deaths: await simulateDeaths(context, (cut) => chosen.has(cutRefName(cut))) };
 }
 
 /**

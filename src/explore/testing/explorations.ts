@@ -1,7 +1,8 @@
 /** Explorations of ladders, for the tests of this room. */
 import { type Clock, RealClock } from "../../foundation/index.ts";
 import type { Subject } from "../../subject/index.ts";
-import { type ExplorePlan, explore } from "../explore.ts";
+import { explore } from "../explore.ts";
+import type { ExplorePlan } from "../plan.ts";
 import type { ExploreResult } from "../result.ts";
 import { CLIMB } from "./ladder.ts";
 

@@ -1,0 +1,83 @@
+/** What the subjects of each family recovered to, held against each other cut by cut (design §3.8). */
+import { type CutRef, cutRefName, formatRunId, parseCut, type Scenario } from "../../faults/index.ts";
+import { type GroupRecord, GroupTally } from "../collect.ts";
+import type { ExplorePlan } from "../plan.ts";
+import type { Judgement } from "../result.ts";
+import type { UnitRecord } from "./unit.ts";
+
+/** What the runs of a scenario on a subject recovered to. Most of them recover to the same. */
+export interface Reached {
+  readonly scenario: string;
+  readonly subject: string;
+  /** Of canonical views. */
+  readonly digests: readonly string[];
+  /** The deaths of a run, by name, and the digest of what it recovered to, by its place. */
+  readonly runs: readonly (readonly [deaths: string, digest: number])[];
+}
+
+/** Collects what runs recovered to. */
+export class ReachedTally {
+  readonly #runs: [string, number][] = [];
+  readonly #digests: string[] = [];
+
+  add(path: readonly CutRef[], digest: string): void {
+    // Where a commit is torn depends on the medium; what it recovers to does not, but no other medium has the cut.
+    if (path.some((cut) => cut.bytesWritten !== undefined)) return;
+    let place = this.#digests.indexOf(digest);
+    if (place < 0) place = this.#digests.push(digest) - 1;
+    this.#runs.push([path.map(cutRefName).join("+"), place]);
+  }
+
+  record(scenario: string, subject: string): Reached {
+    return { scenario, subject, digests: this.#digests, runs: this.#runs };
+  }
+}
+
+/** A group for each scenario and family of which several subjects made the same runs. */
+export function agreementGroups(plan: ExplorePlan, records: readonly UnitRecord[]): GroupRecord[] {
+  return plan.scenarios.flatMap((scenario) => {
+    const families = new Map<string, Map<string, Map<string, string>>>();
+    for (const { id, family } of plan.subjects) {
+      const cuts = families.get(family) ?? new Map<string, Map<string, string>>();
+      families.set(family, cuts);
+      for (const { reached } of records) {
+        if (reached?.scenario !== scenario.name || reached.subject !== id) continue;
+        for (const [deaths, place] of reached.runs) {
+          const digests = cuts.get(deaths) ?? new Map<string, string>();
+          cuts.set(deaths, digests);
+          digests.set(id, reached.digests[place] ?? "");
+        }
+      }
+    }
+    return [...families].flatMap(([family, cuts]) => groupOf(plan, scenario, family, cuts));
+  });
+}
+
+function groupOf(
+  plan: ExplorePlan,
+  scenario: Scenario,
+  family: string,
+  cuts: ReadonlyMap<string, ReadonlyMap<string, string>>,
+): GroupRecord[] {
+  const comparable = [...cuts].filter(([, digests]) => digests.size > 1);
+  if (comparable.length === 0) return [];
+  const tally = new GroupTally("backends", scenario.name, family, plan.checkersOff);
+  for (const [deaths, digests] of comparable) tally.judged(judge(plan, scenario, deaths, digests));
+  return [tally.record];
+}
+
+function judge(
+  { seed }: ExplorePlan,
+  scenario: Scenario,
+  deaths: string,
+  digests: ReadonlyMap<string, string>,
+): Judgement {
+  const cuts = deaths === "" ? [] : deaths.split("+").flatMap((name) => parseCut(name) ?? []);
+  const subject = [...digests.keys()].join("=");
+  const id = formatRunId({ kind: "backends", scenario: scenario.name, subject, cuts, seed });
+  if (new Set(digests.values()).size === 1) return { id, violations: [] };
+  const sides = new Map<string, string[]>();
+  for (const [one, digest] of digests) sides.set(digest, [...(sides.get(digest) ?? []), one]);
+  const message = `the same run recovered differently: ${[...sides.values()].map((side) => side.join(" = ")).join(" ≠ ")}`;
+  return { id, violations: [{ checker: "backends-agree", signature: "backends-differ", message }] };
+}

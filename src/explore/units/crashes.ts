@@ -1,0 +1,102 @@
+/**
+ * The deaths of one scenario on one subject: cut at every boundary, with the second deaths in its recoveries, and driven
+ * in every way. What the stores of a family recovered to is compared when the records are put together.
+ */
+import { World } from "../../faults/index.ts";
+import { VirtualClock } from "../../foundation/index.ts";
+import type { View } from "../../subject/index.ts";
+import { GroupTally } from "../collect.ts";
+import { type CrashPlan, type CrashSink, exploreCrashes, runIdOf } from "../crash/crash.ts";
+import { judge } from "../judgement.ts";
+import type { ExplorePlan } from "../plan.ts";
+import type { Judgement } from "../result.ts";
+import { firstStanding, type RunContext, runToEnd } from "../standing.ts";
+import { agreementGroups, ReachedTally } from "./agreement.ts";
+import {
+  contextOf,
+  type Pair,
+  pairsOf,
+  timed,
+  type UnitFamily,
+  type UnitFinding,
+  type UnitWork,
+} from "./unit.ts";
+
+export const crashes: UnitFamily = {
+  units: (plan) =>
+    plan.cuts === false
+      ? []
+      : pairsOf(plan).map((pair) => ({
+          id: `crash/${pair.scenario.name}/${pair.subject.id}`,
+          run: (work) => explorePair(plan, pair, work),
+        })),
+  together: agreementGroups,
+};
+
+async function explorePair(plan: ExplorePlan, pair: Pair, work: UnitWork): Promise<UnitFinding> {
+  const { scenario, subject } = pair;
+  const context = contextOf(plan, pair, work);
+  const tally = new GroupTally("crash", scenario.name, subject.id, plan.checkersOff);
+  const second = new GroupTally("second", scenario.name, subject.id, plan.checkersOff);
+  const reached = new ReachedTally();
+  const sink = crashSink(plan.depth === 1 ? [tally, second] : [tally, tally], reached, work);
+  const reference = await timed(work, tally, () => exploreCrashes(context, crashPlan(plan, work), sink));
+  const groups = [tally, ...(second.boundaries.total.length > 0 ? [second] : [])];
+  if (reference !== undefined) groups.push(...(await drivesGroup(context, reference)));
+  return { groups: groups.map(({ record }) => record), reached: reached.record(scenario.name, subject.id) };
+}
+
+function crashPlan({ depth, recoverEach = false }: ExplorePlan, { skips }: UnitWork): CrashPlan {
+  const wants: CrashPlan["wants"] = (_path, cut) => !skips.has(cut);
+  return { depth, secondDeaths: depth === 1, recoverEach, wants, enough: () => false };
+}
+
+/** @param tallies of the first deaths of runs, and of the second ones. */
+function crashSink(
+  [first, second]: readonly [GroupTally, GroupTally],
+  reached: ReachedTally,
+  { host }: UnitWork,
+): CrashSink {
+  let runCount = 0;
+  return {
+    saw: (path, cut) => {
+      if (path.length === 0) first.saw(cut);
+      else if (second !== first) second.saw(cut);
+    },
+    judged: (judgement, path, digest, how) => {
+      const tally = path.length < 2 ? first : second;
+      if (how !== undefined) tally.recovered(how);
+      tally.judged(judgement, path);
+      if (digest !== undefined) reached.add(path, digest);
+      runCount++;
+      host.progress?.({ group: `${first.scenario} on ${first.subject}`, runCount });
+    },
+  };
+}
+
+async function drivesGroup(context: RunContext, reference: View): Promise<GroupTally[]> {
+  const judgements = await compareDrives(context, reference);
+  if (judgements.length === 0) return [];
+  const tally = new GroupTally("drives", context.scenario.name, context.subject.id, context.checkersOff);
+  for (const judgement of judgements) tally.judged(judgement);
+  return [tally];
+}
+
+/** Every further drive of a subject must leave, byte for byte, what the first one left (design §3.9). */
+export async function compareDrives(context: RunContext, reference: View): Promise<Judgement[]> {
+  const judgements: Judgement[] = [];
+  for (const drive of context.subject.drives.slice(1)) {
+    const start = await firstStanding(context, new World(context.scenario, new VirtualClock()));
+    const end = await runToEnd({ ...context, drive }, start);
+    const judgement = judge(runIdOf(context, "drives", []), end);
+    const differs = end.kind === "settled" && end.view.exact !== reference.exact;
+    const violation = {
+      checker: "drives-agree",
+      signature: `drive-differs:${drive}`,
+      message: `driven as ${drive}, the run left another durable state than driven as ${context.drive}`,
+    };
+    judgements.push(differs ? { ...judgement, violations: [...judgement.violations, violation] } : judgement);
+    start.disk.dispose();
+  }
+  return judgements;
+}

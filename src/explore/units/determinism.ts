@@ -1,0 +1,42 @@
+/** Runs of one scenario on one subject that are executed twice. */
+import { GroupTally } from "../collect.ts";
+import { type DeterminismPlan, exploreDeterminism } from "../determinism/determinism.ts";
+import type { ExplorePlan } from "../plan.ts";
+import {
+  contextOf,
+  type Pair,
+  pairsOf,
+  timed,
+  type UnitFamily,
+  type UnitFinding,
+  type UnitWork,
+} from "./unit.ts";
+
+export const determinism: UnitFamily = {
+  units: (plan) => {
+    const { determinism: wanted } = plan;
+    if (wanted === undefined) return [];
+    return pairsOf(plan, wanted.scenarios).map((pair) => ({
+      id: `determinism/${pair.scenario.name}/${pair.subject.id}`,
+      run: (work) => explorePair(plan, pair, wanted, work),
+    }));
+  },
+};
+
+async function explorePair(
+  plan: ExplorePlan,
+  pair: Pair,
+  wanted: DeterminismPlan,
+  work: UnitWork,
+): Promise<UnitFinding> {
+  const { scenario, subject } = pair;
+  const tally = new GroupTally("determinism", scenario.name, subject.id, plan.checkersOff);
+  let runCount = 0;
+  const twice = () =>
+    exploreDeterminism(contextOf(plan, pair, work), wanted, (judgement) => {
+      tally.judged(judgement);
+      work.host.progress?.({ group: `twice ${scenario.name} on ${subject.id}`, runCount: ++runCount });
+    });
+  await timed(work, tally, twice);
+  return { groups: [tally.record] };
+}

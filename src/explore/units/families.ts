@@ -1,0 +1,39 @@
+/** The kinds of runs, in the order in which a result shows them. A new kind is a family here, and nothing elsewhere. */
+import type { GroupRecord } from "../collect.ts";
+import type { ExploreHost, ExplorePlan } from "../plan.ts";
+import type { Watchdog } from "../watchdog.ts";
+import { crashes } from "./crashes.ts";
+import { determinism } from "./determinism.ts";
+import { kills } from "./kills.ts";
+import { diskFaults, torn } from "./media.ts";
+import { races } from "./races.ts";
+import { takeovers } from "./takeovers.ts";
+import { Skips, type Unit, type UnitFamily, type UnitRecord } from "./unit.ts";
+
+const FAMILIES: readonly UnitFamily[] = [crashes, takeovers, torn, diskFaults, determinism, races, kills];
+
+/** The units of a plan. */
+export function unitsOf(plan: ExplorePlan): readonly Unit[] {
+  return FAMILIES.flatMap((family) => family.units(plan));
+}
+
+/** Explores one unit. */
+export async function runUnit(
+  plan: ExplorePlan,
+  unit: Unit,
+  host: ExploreHost,
+  watchdog: Watchdog,
+): Promise<UnitRecord> {
+  const startMs = host.clock.now();
+  const skips = new Skips(plan.skip);
+  const finding = await unit.run({ host, watchdog, skips });
+  return { id: unit.id, ...finding, skipsReached: skips.reached, elapsedMs: host.clock.now() - startMs };
+}
+
+/** The groups of a result, from the records of a plan's units, by name; units without a record are left out. */
+export function groupsOf(plan: ExplorePlan, records: ReadonlyMap<string, UnitRecord>): GroupRecord[] {
+  return FAMILIES.flatMap((family) => {
+    const own = family.units(plan).flatMap(({ id }) => records.get(id) ?? []);
+    return [...own.flatMap(({ groups }) => groups), ...(family.together?.(plan, own) ?? [])];
+  });
+}

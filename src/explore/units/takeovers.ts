@@ -1,0 +1,47 @@
+/** Takeovers of one scenario on one subject: another process takes over from a stalled owner, before each commit. */
+import { GroupTally } from "../collect.ts";
+import type { ExplorePlan } from "../plan.ts";
+import { exploreTakeovers } from "../takeover.ts";
+import {
+  contextOf,
+  type Pair,
+  pairsOf,
+  timed,
+  type UnitFamily,
+  type UnitFinding,
+  type UnitWork,
+} from "./unit.ts";
+
+export const takeovers: UnitFamily = {
+  units: (plan) =>
+    plan.cuts === false
+      ? []
+      : pairsOf(plan)
+          .filter(({ subject }) => subject.grade === "multi-writer")
+          .map((pair) => ({
+            id: `takeover/${pair.scenario.name}/${pair.subject.id}`,
+            run: (work) => explorePair(plan, pair, work),
+          })),
+};
+
+async function explorePair(plan: ExplorePlan, pair: Pair, work: UnitWork): Promise<UnitFinding> {
+  const { scenario, subject } = pair;
+  const tally = new GroupTally("takeover", scenario.name, subject.id, plan.checkersOff);
+  let runCount = 0;
+  const takeOver = () =>
+    exploreTakeovers(contextOf(plan, pair, work), {
+      wants: (cut) => {
+        tally.saw(cut);
+        return !work.skips.has(cut);
+      },
+      judged: (judgement, cut) => {
+        tally.judged(judgement, cut && [cut]);
+        work.host.progress?.({
+          group: `takeovers of ${scenario.name} on ${subject.id}`,
+          runCount: ++runCount,
+        });
+      },
+    });
+  await timed(work, tally, takeOver);
+  return { groups: [tally.record] };
+}
