@@ -4,8 +4,8 @@
  */
 import { describe, expect, it } from "vitest";
 import type { AgentToolResult, RunState, Write } from "../model/index.ts";
-import type { AgentHarness } from "./agent-harness.ts";
 import { calls, failure, gate, inWords, phaseAfter, text, World } from "./testing/scripted.ts";
+import { stepTo } from "./testing/stepping.ts";
 
 const said = (world: World) =>
   world.disk.dump().entries.flatMap((entry) => {
@@ -49,16 +49,6 @@ function waiting(result: { terminate?: boolean } = {}) {
     return { content: [{ type: "text", text: "real" }], details: {}, ...result };
   };
   return { started, done, execute };
-}
-
-/** Executes actions until the next one is of this kind (for a commit: with this event or effect). */
-async function stepTo(harness: AgentHarness, kind: string, about = ""): Promise<void> {
-  for (let steps = 0; steps < 50; steps++) {
-    const next = await harness.peekAction();
-    if (next === undefined) throw new Error(`there is no ${kind} ${about}`);
-    if (next.kind === kind && next.description.includes(about)) return;
-    await harness.executeAction();
-  }
 }
 
 describe("the first abort", () => {

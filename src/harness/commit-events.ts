@@ -15,10 +15,10 @@ import type {
   Operation,
   OperationError,
   OperationState,
-  RunState,
 } from "../model/index.ts";
 import type { LaneEvent } from "./event-types.ts";
 import type { LaneTrack, OpenTurn } from "./lane-track.ts";
+import { retriesEnded, retryStarted } from "./retry-events.ts";
 
 /** One commit of an operation. */
 export interface OperationCommit {
@@ -82,7 +82,7 @@ export function closing(commit: OperationCommit, track: LaneTrack): LaneEvent[] 
   const { operation, before, after, result } = commit;
   const runId = operation.operationId;
   const events: LaneEvent[] = [];
-  if (before?.kind === "run") events.push(...retryEvents(runId, before, after));
+  events.push(...retriesEnded(runId, commit));
   const { turn } = track;
   // A batch that a poll brought stays in the turn of the poll.
   if (turn?.message !== undefined && turnIdOf(after) === undefined)
@@ -90,7 +90,7 @@ export function closing(commit: OperationCommit, track: LaneTrack): LaneEvent[] 
   if (before !== undefined) events.push(...compactionInRun(commit));
   const opened = openedTurn(before, after);
   if (opened !== undefined) events.push({ type: "turn_start", runId, turnId: opened });
-  events.push(...retryStart(runId, before, after));
+  events.push(...retryStarted(runId, commit));
   if (after === undefined && result !== undefined) events.push(endOf(commit, result, track));
   return events;
 }
@@ -151,43 +151,6 @@ function turnEnd(
   message: NonNullable<OpenTurn["message"]>,
 ): LaneEvent {
   return { type: "turn_end", runId, turnId, message, toolResults };
-}
-
-function retryEvents(runId: string, before: RunState, after: OperationState | undefined): LaneEvent[] {
-  if (before.phase.kind !== "assistant" || before.phase.generation.status !== "effect_pending") return [];
-  const { attempt, context } = before.phase.generation;
-  const step = context.stepId;
-  const next = after?.kind === "run" && after.phase.kind === "assistant" ? after.phase.generation : undefined;
-  if (next?.status === "retry_wait") {
-    const { maxAttempts, baseDelayMs } = context.retryPolicy;
-    const delayMs = baseDelayMs * 2 ** (attempt - 1);
-    const { nextAttempt, errorMessage } = next;
-    return [
-      { type: "retry_scheduled", runId, step, attempt: nextAttempt, maxAttempts, delayMs, errorMessage },
-    ];
-  }
-  if (next !== undefined || attempt === 1) return [];
-  const failure =
-    after?.kind === "run" && after.phase.kind === "failure_drain" ? after.phase.error : undefined;
-  const isCancelled = after?.control.status === "cancel_requested";
-  const success = failure === undefined && !isCancelled;
-  const finalError = failure?.message ?? (isCancelled ? "aborted" : undefined);
-  return [
-    { type: "retry_end", runId, step, attempt, success, ...(finalError === undefined ? {} : { finalError }) },
-  ];
-}
-
-function retryStart(
-  runId: string,
-  before: OperationState | undefined,
-  after: OperationState | undefined,
-): LaneEvent[] {
-  const pending =
-    after?.kind === "run" && after.phase.kind === "assistant" ? after.phase.generation : undefined;
-  const was =
-    before?.kind === "run" && before.phase.kind === "assistant" ? before.phase.generation : undefined;
-  if (pending?.status !== "effect_pending" || was?.status !== "ready" || pending.attempt === 1) return [];
-  return [{ type: "retry_start", runId, step: pending.context.stepId, attempt: pending.attempt }];
 }
 
 /** Structural work that begins or ends within a run. */

@@ -1,48 +1,9 @@
-/** What a harness tells, in which order, and what a watcher sees. */
+/** How events are delivered, and what a watcher sees; their order is in `event-order.test.ts`. */
 import { describe, expect, it } from "vitest";
 import type { DeferredHandle } from "../model/index.ts";
-import type { AgentHarness } from "./agent-harness.ts";
 import type { HarnessEvent } from "./event-types.ts";
+import { listening, PROMPT, RESPONSE, RESULT } from "./testing/listening.ts";
 import { calls, failure, gate, MODEL, text, tokens, World } from "./testing/scripted.ts";
-
-/** One event in a few words. */
-function inWords(event: HarnessEvent): string {
-  const mark = event.recovery ? " (recovery)" : "";
-  switch (event.type) {
-    case "message_start":
-    case "message_end":
-      return `${event.type} ${event.message.role}${mark}`;
-    case "entry_added":
-      return `entry_added ${event.entry.type === "message" ? event.entry.message.role : event.entry.type}${mark}`;
-    case "tool_start":
-    case "tool_update":
-    case "tool_end":
-      return `${event.type} ${event.toolCallId}${mark}`;
-    case "run_end":
-    case "compaction_end":
-    case "navigation_end":
-      return `${event.type} ${event.outcome}${mark}`;
-    case "config_update":
-      return `config_update ${event.property}`;
-    default:
-      return `${event.type}${mark}`;
-  }
-}
-
-async function listening(harness: AgentHarness): Promise<{ words: string[]; events: HarnessEvent[] }> {
-  const events: HarnessEvent[] = [];
-  const words: string[] = [];
-  const { start } = await harness.watchSession();
-  start((event) => {
-    events.push(event);
-    words.push(inWords(event));
-  });
-  return { words, events };
-}
-
-const PROMPT = ["run_start", "message_start user", "message_end user", "entry_added user"];
-const RESPONSE = ["message_start assistant", "message_end assistant", "entry_added assistant", "usage"];
-const RESULT = ["message_start toolResult", "message_end toolResult", "entry_added toolResult"];
 
 describe("the events of a run", () => {
   it("are nested: run, turn, response, tools, results", async () => {
@@ -149,37 +110,6 @@ describe("the events of a run", () => {
     expect(turns).toEqual([turns[0], `${turns[0]}:poll:1`, `${turns[0]}:poll:2`]);
   });
 
-  it("are told again after a restart only as far as they are open, and marked", async () => {
-    const world = new World(calls({ id: "c1", name: "once" }, { id: "c2", name: "again" }), text("done"));
-    const opened = gate();
-    const wait = async () => {
-      await opened.opened;
-      return { details: {} };
-    };
-    const waiting = [
-      world.tool("once", { execute: wait }),
-      world.tool("again", { replay: "safe", execute: wait }),
-    ];
-    const first = await world.boot({ tools: waiting });
-    first.harness.prompt("go").catch(() => undefined);
-    while (world.executions.length < 2) await Promise.resolve();
-    await first.harness.close();
-    const second = await world.boot({ tools: [world.tool("once"), world.tool("again", { replay: "safe" })] });
-    const { words } = await listening(second.harness);
-    await second.harness.resume();
-    expect(words).toEqual([
-      "run_resume (recovery)",
-      "turn_start (recovery)",
-      "tool_start c1 (recovery)",
-      "tool_end c1 (recovery)",
-      ...RESULT,
-      "tool_start c2 (recovery)",
-      "tool_end c2 (recovery)",
-      ...RESULT,
-      ...["turn_end", "turn_start", ...RESPONSE, "turn_end", "run_end completed"],
-    ]);
-  });
-
   it("tell of queues, of what is placed from them, and of what an abort drains", async () => {
     const opened = gate();
     const world = new World(async () => {
@@ -211,7 +141,9 @@ describe("the events of a run", () => {
       followUp: [],
     });
   });
+});
 
+describe("the events of settings", () => {
   it("tell of settings, facts, lanes and adjustments", async () => {
     const world = new World(text("hello"));
     const { harness } = await world.boot();
@@ -396,7 +328,10 @@ describe("a watcher", () => {
       seen.push(event);
     });
     await made.value.prompt("go");
-    expect(seen.map(({ type }) => type)).toEqual(["usage"]);
-    expect(seen[0]?.lane).toBe("side");
+    await made.value.recordUsage(tokens(1, 1));
+    expect(seen.map(({ type, lane }) => [type, lane])).toEqual([
+      ["usage", "side"],
+      ["usage", "side"],
+    ]);
   });
 });

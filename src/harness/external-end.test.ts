@@ -4,13 +4,18 @@
  */
 import { describe, expect, it } from "vitest";
 import type { LaneLastResult, Write } from "../model/index.ts";
-import { transition } from "../operation/index.ts";
+import { type OperationEvent, transition } from "../operation/index.ts";
 import type { Session } from "../session/index.ts";
 import { restoreLanes } from "./restore.ts";
+import { listening } from "./testing/listening.ts";
 import { calls, failure, gate, text, World } from "./testing/scripted.ts";
+import { stepTo } from "./testing/stepping.ts";
 
 /** Commits the terminal transaction of the open operation, as an administrator would, and answers its result. */
-async function endFromOutside(session: Session): Promise<LaneLastResult | undefined> {
+async function endFromOutside(
+  session: Session,
+  how: Partial<Extract<OperationEvent, { kind: "finished" }>> = {},
+): Promise<LaneLastResult | undefined> {
   const [restored] = await restoreLanes(session);
   const current = restored?.current;
   if (current === undefined) return undefined;
@@ -24,7 +29,7 @@ async function endFromOutside(session: Session): Promise<LaneLastResult | undefi
     argumentKeys: await keys("op.tool_args"),
     preparationKeys: await keys("op.preparation"),
   };
-  const { writes } = transition(current, { kind: "finished", outcome: { kind: "aborted" }, reads });
+  const { writes } = transition(current, { kind: "finished", outcome: { kind: "aborted" }, reads, ...how });
   await session.commit({ writes });
   return (await session.getRegister("lane.lastResult", "main"))?.value;
 }
@@ -151,5 +156,32 @@ describe("a terminal transaction from elsewhere", () => {
     expect(await first).toMatchObject({ ok: true, value: { kind: "aborted", runId: result?.operationId } });
     expect(ends).toMatchObject([{ runId: result?.operationId }, {}]);
     expect(await harness.prompt("three")).toMatchObject({ ok: true });
+  });
+
+  it("is told with what it published", async () => {
+    const world = new World(text("one"), text("two"));
+    world.summaries = [text("never")];
+    const compaction = { enabled: true, reserveTokens: 1000, keepRecentTokens: 1 };
+    const talk = await world.boot({ compaction });
+    await talk.harness.prompt("first");
+    await talk.harness.prompt("second");
+    await talk.harness.close();
+    const { harness, session } = await world.boot({ compaction, drive: "manual" });
+    const { events } = await listening(harness);
+    const outcome = harness.compact();
+    await stepTo(harness, "provider_request");
+    const made = { kind: "compaction", summary: "BY HAND", retainedTail: [], tokensBefore: 1 } as const;
+    const entryId = session.idGenerator.next();
+    await endFromOutside(session, {
+      outcome: { kind: "published", summary: made, fromHook: true },
+      publication: { summary: made, fromHook: true, entryId },
+    });
+    await harness.runToCompletion();
+    expect(await outcome).toMatchObject({ ok: true, value: { kind: "completed", entry: { id: entryId } } });
+    expect(events.at(-1)).toMatchObject({
+      type: "compaction_end",
+      outcome: "completed",
+      entry: { id: entryId, summary: "BY HAND" },
+    });
   });
 });

@@ -37,7 +37,7 @@ import type {
 } from "./outcomes.ts";
 import { readCurrent } from "./restore.ts";
 import { beforeResume } from "./run-hooks.ts";
-import { suspension } from "./suspended.ts";
+import { suspension, tellEndedElsewhere } from "./suspended.ts";
 
 /** An operation that was accepted, and the drive that is to take it to its end. */
 export interface Begun {
@@ -145,7 +145,7 @@ export class LaneDriver {
    * result, which the next operation would overwrite.
    */
   async afterOvertaken<T>(job: () => Promise<T>): Promise<T> {
-    const { session, publisher } = this.#environment;
+    const { session } = this.#environment;
     if (this.#driving) {
       const { current, live } = this.#driving;
       const laneState = await session.getRegister("lane.state", this.#lane.name);
@@ -153,7 +153,7 @@ export class LaneDriver {
         const last = (await session.getRegister("lane.lastResult", this.#lane.name))?.value;
         if (last !== undefined && live.endedFromOutside === undefined) {
           live.endedFromOutside = checkLastResult(this.#lane.name, last);
-          publisher.endedElsewhere(this.#lane.name, live.endedFromOutside);
+          await tellEndedElsewhere(this.#environment, this.#lane.name, live.endedFromOutside);
         }
         live.controller.abort();
       }

@@ -2,7 +2,7 @@
  * What a harness remembers of a lane for those who watch it: the newest durable state, and what this process is doing.
  *
  * The durable part follows the commits, and is there because an event says what a commit changed. The other part is
- * lost with the process: a message that streams, tools that run, a retry that waits. Nothing here decides anything.
+ * lost with the process: a message that streams, tools that run. Nothing here decides anything.
  */
 import type {
   AgentToolResult,
@@ -46,9 +46,6 @@ export interface LaneTrack {
   isSuspended: boolean;
   streamingMessage: AssistantMessage | undefined;
   readonly runningTools: Map<string, RunningTool>;
-  retry:
-    | { readonly attempt: number; readonly maxAttempts: number; readonly nextAttemptAt: number }
-    | undefined;
 }
 
 export function newLaneTrack(lane: string): LaneTrack {
@@ -64,7 +61,6 @@ export function newLaneTrack(lane: string): LaneTrack {
     isSuspended: false,
     streamingMessage: undefined,
     runningTools: new Map(),
-    retry: undefined,
   };
 }
 
@@ -78,7 +74,6 @@ export function forgetOperation(track: LaneTrack): void {
   track.isSuspended = false;
   track.streamingMessage = undefined;
   track.runningTools.clear();
-  track.retry = undefined;
 }
 
 /** Follows what this process is doing, event by event. */
@@ -111,10 +106,6 @@ export function followActivity(track: LaneTrack, event: HarnessEvent): void {
     }
     case "tool_end":
       track.runningTools.delete(event.toolCallId);
-      return;
-    case "retry_start":
-    case "run_end":
-      track.retry = undefined;
       return;
     default:
       return;

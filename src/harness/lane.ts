@@ -202,7 +202,8 @@ export class HarnessLane {
       const row = await adjustment(this.#environment, this.name, usage, options);
       if (!row.ok) return row;
       return this.#admission.admit(async () => {
-        await commitOutside(this.#environment, { writes: [{ kind: "usage", row: row.value }] });
+        const writes = [{ kind: "usage", row: row.value } as const];
+        await commitOutside(this.#environment, { writes }, this.name);
         return ok({ usageId: row.value.id });
       });
     });

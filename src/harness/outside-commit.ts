@@ -9,10 +9,11 @@ import type { Environment } from "./environment.ts";
 import { publish } from "./publish.ts";
 import { inWriteSpan } from "./telemetry.ts";
 
-/** A commit that belongs to no operation. What the session refuses never reached the store. */
+/** A commit that belongs to no operation, of a lane where the writes do not tell. What the session refuses never reached the store. */
 export async function commitOutside(
   environment: Environment,
   transaction: Transaction,
+  lane?: string,
 ): Promise<CommitResult> {
   const { session, lifecycle } = environment;
   let refusal: unknown;
@@ -26,6 +27,6 @@ export async function commitOutside(
     }
   });
   if (result === undefined) throw refusal;
-  await publish(environment, transaction.writes, result);
+  await publish(environment, transaction.writes, result, lane);
   return result;
 }

@@ -17,11 +17,12 @@ export async function commitAndPublish(
   return result;
 }
 
-/** Publishes what was committed. */
+/** Publishes what was committed; with its lane, where the writes do not tell. */
 export async function publish(
   { session, publisher }: Environment,
   writes: readonly Write[],
   result: CommitResult,
+  lane?: string,
 ): Promise<void> {
   let totals: Usage | undefined;
   if (publisher.wantsTotals(writes)) {
@@ -31,5 +32,5 @@ export async function publish(
       () => undefined,
     );
   }
-  publisher.committed(writes, result, totals);
+  publisher.committed(writes, result, { totals, lane });
 }

@@ -11,14 +11,13 @@
  *    those of the highest `seq`.
  */
 import type {
-  AgentMessage,
   CommitResult,
   Entry,
+  LaneConfiguration,
   LaneLastResult,
   OperationState,
   PendingEntry,
   RegisterSetWrite,
-  RegisterValues,
   Usage,
   Write,
 } from "../model/index.ts";
@@ -34,23 +33,18 @@ import {
   turnIdOf,
 } from "./commit-events.ts";
 import { EventBus } from "./event-bus.ts";
-import type { HarnessEvent, LaneEvent, QueuedItem } from "./event-types.ts";
+import type { HarnessEvent, LaneEvent } from "./event-types.ts";
 import { followActivity, forgetOperation, type LaneTrack, newLaneTrack } from "./lane-track.ts";
+import { configurationEvents, factEvent } from "./register-events.ts";
 import type { RestoredLane } from "./restore.ts";
 import { NO_TELEMETRY, type TelemetryContext } from "./telemetry.ts";
-
-/** The queues of a lane, each item with its message. */
-export interface LaneQueues {
-  readonly steer: QueuedItem[];
-  readonly followUp: QueuedItem[];
-  readonly nextRun: QueuedItem[];
-}
+import { type LaneQueues, sameQueues, WaitingItems } from "./waiting-items.ts";
 
 /** See the module header. */
 export class Publisher {
   readonly events: EventBus;
   readonly #tracks = new Map<string, LaneTrack>();
-  readonly #pending = new Map<string, PendingEntry>();
+  readonly #waiting = new WaitingItems();
   /** Commits until now, of all lanes. */
   commitCount = 0;
 
@@ -64,7 +58,7 @@ export class Publisher {
       const track = this.track(lane);
       track.configuration = configuration;
       track.pendingNextRun = laneState.pendingNextRun;
-      for (const [id, content] of pending) this.#pending.set(id, content);
+      for (const [id, content] of pending) this.#waiting.set(id, content);
       if (current === undefined) continue;
       track.operation = current.operation;
       track.state = current.state;
@@ -89,7 +83,7 @@ export class Publisher {
 
   /** The content that waits under an id. */
   pending(id: string): PendingEntry | undefined {
-    return this.#pending.get(id);
+    return this.#waiting.get(id);
   }
 
   /** Tells what this process is doing on a lane. */
@@ -104,10 +98,17 @@ export class Publisher {
     return this.events.hasAudience("usage") && writes.some(({ kind }) => kind === "usage");
   }
 
-  /** Takes a commit that has succeeded; with the totals after it, if they are wanted. */
-  committed(writes: readonly Write[], result: CommitResult, totals?: Usage): void {
+  /**
+   * Takes a commit that has succeeded; with the totals after it, if they are wanted, and its lane, where its writes do not
+   * tell.
+   */
+  committed(
+    writes: readonly Write[],
+    result: CommitResult,
+    { totals, lane }: { readonly totals?: Usage | undefined; readonly lane?: string | undefined } = {},
+  ): void {
     this.commitCount++;
-    const commit = this.#read(writes, result);
+    const commit = this.#read(writes, result, lane);
     const { track } = commit;
     const queuesBefore = track && this.queues(track.lane);
     if (track && commit.operation) {
@@ -126,10 +127,10 @@ export class Publisher {
     if (commit.operation) this.#close(track, commit.operation);
   }
 
-  /** An application resumes an operation. */
+  /** An application resumes an operation, of whatever kind. */
   resumed(lane: string): void {
     const { operation, isRestored } = this.track(lane);
-    if (operation?.intent.kind === "run") {
+    if (operation !== undefined) {
       this.tell(lane, { type: "run_resume", runId: operation.operationId }, isRestored);
     }
     this.takenUp(lane);
@@ -154,43 +155,36 @@ export class Publisher {
     this.tell(lane, { type: "turn_start", runId, turnId }, true);
   }
 
-  /** A run stops and waits for a `resume()`. */
+  /** An operation stops and waits for a `resume()`. */
   suspended(lane: string, event: Extract<LaneEvent, { type: "run_suspend" }>): void {
     this.track(lane).isSuspended = true;
     this.tell(lane, event);
   }
 
-  /** A drive found that somebody else had ended its operation. */
-  endedElsewhere(lane: string, result: LaneLastResult): void {
+  /** A drive found that somebody else had ended its operation, with these entries. */
+  endedElsewhere(lane: string, result: LaneLastResult, entries: readonly Entry[]): void {
     const track = this.track(lane);
     const { operation, state } = track;
     if (operation === undefined || operation.operationId !== result.operationId) return;
-    const commit = { operation, before: state, after: undefined, entries: [], result };
-    if (result.kind !== "compaction" || result.outcome !== "completed")
-      this.tell(lane, endOf(commit, result, track));
+    for (const entry of entries) {
+      if (entry.type === "message" && entry.message.role === "assistant") {
+        track.latestAssistant = { entryId: entry.id, message: entry.message };
+      }
+    }
+    // Who ended it without the entry that a compaction publishes left nothing to tell.
+    const isEmpty = result.kind === "compaction" && result.outcome === "completed" && entries.length === 0;
+    if (!isEmpty)
+      this.tell(lane, endOf({ operation, before: state, after: undefined, entries, result }, result, track));
     forgetOperation(track);
   }
 
   /** The queues of a lane as they are now. */
   queues(lane: string): LaneQueues {
-    const { state, pendingNextRun } = this.track(lane);
-    const inbox = state?.kind === "run" ? state.inbox : undefined;
-    return {
-      steer: this.#items(inbox?.steer ?? []),
-      followUp: this.#items(inbox?.followUp ?? []),
-      nextRun: this.#items(pendingNextRun),
-    };
-  }
-
-  #items(ids: readonly string[]): QueuedItem[] {
-    return ids.flatMap((entryId) => {
-      const content = this.#pending.get(entryId);
-      return content?.type === "message" ? [{ entryId, message: content.payload }] : [];
-    });
+    return this.#waiting.queuesOf(this.track(lane));
   }
 
   /** What a commit is about: the lane, the operation, the entries as they are stored. */
-  #read(writes: readonly Write[], { seqs, timestamp }: CommitResult): ReadCommit {
+  #read(writes: readonly Write[], { seqs, timestamp }: CommitResult, lane: string | undefined): ReadCommit {
     const entries = writes.flatMap((write, index): Entry[] =>
       // What the commit assigned comes first: adding members to a spread object costs many times the spread.
       write.kind === "entry" ? [{ seq: seqs[index] ?? 0, timestamp, ...write.entry } as Entry] : [],
@@ -202,7 +196,9 @@ export class Publisher {
       meta !== undefined
         ? this.track(meta.value.lane)
         : operationId === undefined
-          ? this.#laneOf(writes)
+          ? lane === undefined
+            ? this.#laneOf(writes)
+            : this.track(lane)
           : [...this.#tracks.values()].find(({ operation }) => operation?.operationId === operationId);
     const operation = meta?.value ?? (operationId === undefined ? undefined : track?.operation);
     if (track === undefined || operation === undefined) return { track, entries };
@@ -233,9 +229,12 @@ export class Publisher {
         if (totals) this.events.emit({ type: "usage", lane: track?.lane ?? MAIN_LANE, row, totals });
         return;
       }
-      case "register":
-        if (write.op === "set") this.#set(write, commit);
-        else this.#deleted(write.namespace, write.key);
+      case "register": {
+        const fact = factEvent(write);
+        if (fact !== undefined) this.events.emit(fact);
+        else if (write.op === "set") this.#set(write, commit);
+        else if (write.namespace === "pending.entry") this.#waiting.delete(write.key);
+      }
     }
   }
 
@@ -265,7 +264,7 @@ export class Publisher {
         return;
       case "pending.entry": {
         const { key: entryId, value } = write;
-        this.#pending.set(entryId, value);
+        this.#waiting.set(entryId, value);
         const { after } = operation ?? {};
         if (track && operation && after?.kind === "run" && after.inbox.writes.includes(entryId)) {
           const runId = operation.operation.operationId;
@@ -276,60 +275,16 @@ export class Publisher {
       case "lane.config":
         this.#configured(this.track(write.key), write.value);
         return;
-      case "fact.name":
-        this.events.emit({ type: "fact_update", fact: "name", name: write.value });
-        return;
-      case "fact.label":
-        this.events.emit({ type: "fact_update", fact: "label", targetId: write.key, label: write.value });
-        return;
-      case "fact.custom":
-        this.events.emit({ type: "fact_update", fact: "custom", key: write.key, value: write.value });
-        return;
-      case "lane.leaf":
-      case "lane.lastResult":
-      case "op.meta":
-      case "op.tool_args":
-      case "op.preparation":
-        return;
-    }
-  }
-
-  #deleted(namespace: string, key: string): void {
-    switch (namespace) {
-      case "pending.entry":
-        this.#pending.delete(key);
-        return;
-      case "fact.name":
-        this.events.emit({ type: "fact_update", fact: "name", name: undefined });
-        return;
-      case "fact.label":
-        this.events.emit({ type: "fact_update", fact: "label", targetId: key, label: undefined });
-        return;
-      case "fact.custom":
-        this.events.emit({ type: "fact_update", fact: "custom", key, value: undefined });
-        return;
       default:
         return;
     }
   }
 
-  #configured(track: LaneTrack, next: RegisterValues["lane.config"]): void {
+  #configured(track: LaneTrack, next: LaneConfiguration): void {
     const before = track.configuration;
     track.configuration = next;
     if (before === undefined) return;
-    const { lane } = track;
-    const updated = { type: "config_update" } as const;
-    if (before.model.provider !== next.model.provider || before.model.modelId !== next.model.modelId) {
-      this.tell(lane, { ...updated, property: "model", value: next.model, previous: before.model });
-    }
-    if (before.thinkingLevel !== next.thinkingLevel) {
-      const { thinkingLevel: value } = next;
-      this.tell(lane, { ...updated, property: "thinkingLevel", value, previous: before.thinkingLevel });
-    }
-    if (before.activeToolNames.join("\n") !== next.activeToolNames.join("\n")) {
-      const { activeToolNames: value } = next;
-      this.tell(lane, { ...updated, property: "activeTools", value, previous: before.activeToolNames });
-    }
+    for (const event of configurationEvents(before, next)) this.tell(track.lane, event);
   }
 
   #close(track: LaneTrack, operation: OperationCommit): void {
@@ -337,10 +292,11 @@ export class Publisher {
     const hadTurn = track.turn;
     if (isCancelledBy(before, after) && after.control.status === "cancel_requested") {
       const { drainedSteer, drainedFollowUp } = after.control;
-      const messages = (ids: readonly string[]): AgentMessage[] =>
-        this.#items(ids).map(({ message }) => message);
       const runId = operation.operation.operationId;
-      const drained = { steer: messages(drainedSteer), followUp: messages(drainedFollowUp) };
+      const drained = {
+        steer: this.#waiting.messages(drainedSteer),
+        followUp: this.#waiting.messages(drainedFollowUp),
+      };
       if (after.kind === "run") this.tell(track.lane, { type: "run_abort", runId, ...drained });
     }
     const events = closing(operation, track);
@@ -349,14 +305,6 @@ export class Publisher {
     if (opened !== undefined && track.turn === undefined) {
       track.turn = { turnId: opened, message: undefined, toolResults: [] };
     }
-    if (
-      after?.kind === "run" &&
-      after.phase.kind === "assistant" &&
-      after.phase.generation.status === "retry_wait"
-    ) {
-      const { nextAttempt: attempt, notBefore: nextAttemptAt, context } = after.phase.generation;
-      track.retry = { attempt, maxAttempts: context.retryPolicy.maxAttempts, nextAttemptAt };
-    } else track.retry = undefined;
     if (after === undefined) forgetOperation(track);
     else if (hadTurn !== undefined && turnIdOf(after) === undefined) track.turn = undefined;
     for (const event of events) this.tell(track.lane, event);
@@ -392,12 +340,6 @@ function isCancelledBy(
   after: OperationState | undefined,
 ): after is OperationState {
   return before?.control.status === "running" && after?.control.status === "cancel_requested";
-}
-
-function sameQueues(one: LaneQueues, other: LaneQueues): boolean {
-  const ids = ({ steer, followUp, nextRun }: LaneQueues) =>
-    [steer, followUp, nextRun].map((items) => items.map(({ entryId }) => entryId).join(" ")).join("|");
-  return ids(one) === ids(other);
 }
 
 /** The value that a commit sets in a namespace. */

@@ -80,7 +80,8 @@ export class CallEvents {
   }
 
   update(partialResult: AgentToolResult): void {
-    this.#publisher.tell(this.#site.lane, { type: "tool_update", ...this.#tool(), partialResult });
+    const { lane, isRecovered } = this.#site;
+    this.#publisher.tell(lane, { type: "tool_update", ...this.#tool(), partialResult }, isRecovered);
   }
 
   /** The end of the execution, with what `after_tool` made of it. */

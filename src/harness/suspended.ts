@@ -2,7 +2,7 @@
  * Open operations that nobody drives: as they were found when the session was opened, and as a drive of this process left
  * them (spec §5.2, §5.4). The mark of a missing identity is of this process; another one finds the operation as crashed.
  */
-import type { AgentMessage, Operation } from "../model/index.ts";
+import type { AgentMessage, Entry, LaneLastResult, Operation } from "../model/index.ts";
 import { checkLastResult, type MissingIdentities, missingIdentities } from "../operation/index.ts";
 import { registriesOf } from "./acceptance.ts";
 import type { Environment } from "./environment.ts";
@@ -60,7 +60,7 @@ export async function suspension(
       return undefined;
     case "ended_elsewhere": {
       const last = await session.getRegister("lane.lastResult", lane);
-      if (last) publisher.endedElsewhere(lane, checkLastResult(lane, last.value));
+      if (last) await tellEndedElsewhere(environment, lane, checkLastResult(lane, last.value));
       return undefined;
     }
     case "deferred": {
@@ -85,11 +85,27 @@ export async function suspension(
         reason: "missing_identities",
         missing,
       } as const;
-      if (operation.intent.kind === "run") publisher.suspended(lane, event);
-      else publisher.track(lane).isSuspended = true;
+      publisher.suspended(lane, event);
       return { ...found, lane, reason: "missing_identities", missing };
     }
   }
+}
+
+/** Tells that somebody else ended the open operation of a lane, with the entries that its end names. */
+export async function tellEndedElsewhere(
+  { session, publisher }: Environment,
+  lane: string,
+  result: LaneLastResult,
+): Promise<void> {
+  const { intent } = publisher.track(lane).operation ?? {};
+  // The leaf of another navigation is an entry that was there before.
+  const isPublished =
+    result.outcome === "completed" &&
+    (intent?.kind === "compaction" || (intent?.kind === "navigation" && intent.summarize));
+  const named = [result.finalAssistantEntryId, isPublished ? result.leafId : undefined];
+  const ids = named.flatMap((id) => (typeof id === "string" ? [id] : []));
+  const entries = ids.length === 0 ? new Map<string, Entry>() : await session.getEntries(ids);
+  publisher.endedElsewhere(lane, result, [...entries.values()]);
 }
 
 const NOTHING: MissingIdentities = { tools: [], models: [] };

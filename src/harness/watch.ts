@@ -25,6 +25,7 @@ import { HarnessFault } from "./errors.ts";
 import type { EventListener, HarnessEvent, QueuedItem } from "./event-types.ts";
 import { type LaneInfo, laneInfo, statusOf } from "./lane-creation.ts";
 import type { SuspendedOperation } from "./outcomes.ts";
+import { waitingRetry } from "./retry-events.ts";
 
 export interface WatchHandle<Snapshot> {
   readonly snapshot: Snapshot;
@@ -120,7 +121,8 @@ function volatilePart(
 ): Omit<LaneSnapshot, "lane" | "transcript" | "leafId"> {
   const { publisher } = environment;
   const track = publisher.track(lane);
-  const { operation, state, streamingMessage, retry } = track;
+  const { operation, state, streamingMessage } = track;
+  const retry = waitingRetry(state);
   const writes = state?.kind === "run" ? state.inbox.writes : [];
   return {
     operation:
