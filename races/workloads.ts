@@ -33,3 +33,17 @@ export function oneCall(changes: Partial<Workload> = {}): Workload {
     ...changes,
   };
 }
+
+/** Settings under which two turns are enough to compact. */
+export const COMPACTING: Workload["settings"] = {
+  retry: { enabled: true, maxRetries: 2, baseDelayMs: 1000 },
+  compaction: { enabled: true, reserveTokens: 100, keepRecentTokens: 1 },
+};
+
+/** The summary of the first work on the tree; it may take two requests. */
+export const SUMMARY: NonNullable<Workload["summaries"]> = [
+  [
+    [{ text: "What was done.", stopReason: "stop", usage: USAGE }],
+    [{ text: "What was asked.", stopReason: "stop", usage: USAGE }],
+  ],
+];

@@ -22,11 +22,13 @@
  */
 
 import {
+  type AskedWith,
   type BillRow,
   type CancellationRow,
   type DecisionRow,
   declaredReplay,
   type EffectRow,
+  filledIn,
   type Scenario,
   type SummaryRow,
   summaryReply,
@@ -130,7 +132,7 @@ class EffectSafetyRun implements HarnessCheckRun {
     }
     const count = (this.#requests.get(intent.id) ?? 0) + 1;
     this.#requests.set(intent.id, count);
-    this.#answers.set(intent.id, responseTo(row, this.#scenario));
+    this.#answers.set(intent.id, responseTo(row, this.#scenario, intent.asked));
     if (model.isFromEarlierLife(intent.lifeId)) {
       report("request under a lost intent", `${what} was sent under an intent of an earlier life`);
     } else if (count > 1) {
@@ -230,9 +232,11 @@ class EffectSafetyRun implements HarnessCheckRun {
     }
   }
 
-  #checkContent(what: string, id: string, content: unknown, report: Report): void {
+  #checkContent(what: "response" | "result", id: string, content: unknown, report: Report): void {
     const answer = this.#answers.get(id);
     if (answer === undefined || jsonEquals(content, answer)) return;
+    const rewritten = this.#scenario.rewrites?.[what];
+    if (rewritten !== undefined && jsonEquals(content, [{ type: "text", text: rewritten }])) return;
     const said = answer === "error" ? "an error" : cutOff(JSON.stringify(answer));
     report(
       `${what} other than the answer`,
@@ -271,14 +275,16 @@ class EffectSafetyRun implements HarnessCheckRun {
 /** The content of a message, as the world's script says it; undefined where it has no such turn or tool. */
 type Answer = readonly object[] | "error" | undefined;
 
-function responseTo(row: BillRow | SummaryRow, scenario: Scenario): Answer {
+function responseTo(row: BillRow | SummaryRow, scenario: Scenario, asked: AskedWith | undefined): Answer {
   const reply = row.kind === "summary" ? summaryReply(scenario, row) : turnReply(scenario, row);
   if (reply === undefined) return undefined;
   const calls = (reply.toolCalls ?? []).map(({ argumentsText: _, ...call }) => ({
     type: "toolCall",
     ...call,
   }));
-  return reply.text === undefined ? calls : [{ type: "text", text: reply.text }, ...calls];
+  if (reply.text === undefined) return calls;
+  const text = asked === undefined ? reply.text : filledIn(reply.text, asked);
+  return [{ type: "text", text }, ...calls];
 }
 
 function turnReply({ turns }: Scenario, { turn, ask }: BillRow) {
@@ -320,6 +326,8 @@ interface RequestIntent {
   /** Absent where there is no cap. */
   readonly maxRequests: number | undefined;
   readonly isCancelled: boolean;
+  /** What the step captured when it started, where an answer may say it. */
+  readonly asked?: AskedWith;
 }
 
 function requestIntents(state: OperationState): readonly RequestIntent[] {
@@ -327,9 +335,11 @@ function requestIntents(state: OperationState): readonly RequestIntent[] {
   if (state.kind === "run" && state.phase.kind === "assistant") {
     const { generation } = state.phase;
     if (generation.status !== "effect_pending") return [];
-    const { stepId, retryPolicy } = generation.context;
+    const { stepId, retryPolicy, configuration, streamOptions } = generation.context;
+    const { model, thinkingLevel } = configuration;
+    const asked = { model: model.modelId, thinking: thinkingLevel, timeoutMs: streamOptions.timeoutMs };
     const id = generation.responseEntryId;
-    return [{ id, lifeId: id, stepId, maxRequests: retryPolicy.maxAttempts, isCancelled }];
+    return [{ id, lifeId: id, stepId, maxRequests: retryPolicy.maxAttempts, isCancelled, asked }];
   }
   if (state.kind === "run" && state.phase.kind === "deferred") {
     const { deferred } = state.phase;

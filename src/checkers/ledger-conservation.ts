@@ -18,6 +18,7 @@ import type { Scenario, ScriptedUsage, WorldRow } from "../faults/index.ts";
 import { type OperationState, type Usage, type UsageRowDraft, zeroUsage } from "../model/index.ts";
 import type { RunEnd } from "./contract.ts";
 import type { HarnessCheck, HarnessCheckRun, ObservedCommit, OtherEvent, Report } from "./harness-check.ts";
+import { OUTSIDE_ROW } from "./rows/outside.ts";
 import { assistantIn, callsIn, decisionOf } from "./rows/site.ts";
 import type { StoreModel } from "./store-model.ts";
 
@@ -55,7 +56,8 @@ class LedgerRun implements HarnessCheckRun {
     if (event.kind === "effect") this.#charge(event.row, model);
   }
 
-  before({ writes }: ObservedCommit, model: StoreModel, report: Report): void {
+  before({ writes, found }: ObservedCommit, model: StoreModel, report: Report): void {
+    if (found.ok && found.name === OUTSIDE_ROW) this.#endedOutside(found.site.before, model);
     for (const write of writes) {
       if (write.kind === "usage") this.#book(write.row, model, report);
     }
@@ -143,6 +145,13 @@ class LedgerRun implements HarnessCheckRun {
       "a charge of this life is not booked",
       `the execution for result ${entryId} was charged and not booked`,
     );
+  }
+
+  /** Whoever ends an operation from elsewhere settles nothing: what a pending request cost is booked by nobody. */
+  #endedOutside(before: OperationState | undefined, model: StoreModel): void {
+    const usageId = pendingUsageId(before);
+    const charge = usageId === undefined ? undefined : this.#take(usageId, model);
+    if (charge !== undefined) this.#lost.push(charge);
   }
 
   /** A pending request that a state leaves without settling it is given up: allowed only for what was lost. */

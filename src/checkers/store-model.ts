@@ -15,7 +15,7 @@
  * Besides contents it knows two things of time: in which life each intent became durable, and which tool calls were
  * executed in this life. The specification's recovery rows cannot be told from the live ones without them (spec §4.5).
  */
-import type { TimelineEvent } from "../faults/index.ts";
+import { OUTSIDE_END, type TimelineEvent } from "../faults/index.ts";
 import {
   addUsage,
   type CommitResult,
@@ -43,6 +43,8 @@ export class StoreModel {
   #executedCalls: ReadonlySet<string> = new Set();
   #stats: SessionStats = { messageCount: 0, usage: zeroUsage() };
   #life = 0;
+  /** Calls under way by which somebody else ends an operation. */
+  #outsiderCount = 0;
   #lastSeq: number | undefined;
   #lastTimestamp: number | undefined;
 
@@ -77,6 +79,11 @@ export class StoreModel {
     return model;
   }
 
+  /** Whether somebody else is ending an operation just now. */
+  get isOutsiderAtWork(): boolean {
+    return this.#outsiderCount > 0;
+  }
+
   /** A copy that goes on by itself. */
   fork(): StoreModel {
     const copy = new StoreModel();
@@ -87,6 +94,7 @@ export class StoreModel {
     copy.#executedCalls = this.#executedCalls;
     copy.#stats = this.#stats;
     copy.#life = this.#life;
+    copy.#outsiderCount = this.#outsiderCount;
     copy.#lastSeq = this.#lastSeq;
     copy.#lastTimestamp = this.#lastTimestamp;
     return copy;
@@ -98,6 +106,7 @@ export class StoreModel {
       case "boot":
         this.#life = event.incarnation;
         this.#executedCalls = new Set();
+        this.#outsiderCount = 0;
         return;
       case "effect":
         if (event.row.kind === "tool") {
@@ -110,10 +119,14 @@ export class StoreModel {
         if (validateWrites(writes) === undefined) this.apply(writes, result);
         return;
       }
+      case "call":
+        if (event.name === OUTSIDE_END) this.#outsiderCount++;
+        return;
+      case "answer":
+        if (event.name === OUTSIDE_END) this.#outsiderCount--;
+        return;
       case "commit-failed":
       case "timer":
-      case "call":
-      case "answer":
       case "crash":
         return;
     }

@@ -37,8 +37,10 @@ function entryLines({ entries }: ParsedView): readonly string[] {
 
 function said(entry: ParsedEntry): string {
   const { type, message, summary, data, customType, terminate } = entry;
-  if (type === "compaction") return `compaction: ${summary}`;
-  if (type === "branch_summary") return `branch summary: ${summary}`;
+  // A compaction may hold several answers, the first of them first; a branch summary begins with words of its own.
+  const words = (summary ?? "").split("\n");
+  if (type === "compaction") return `compaction: ${words[0]}`;
+  if (type === "branch_summary") return `branch summary: ${words.at(-1)}`;
   if (message === undefined) return `${customType}: ${String(data)}`;
   const text = textIn(message);
   switch (message.role) {
@@ -84,19 +86,24 @@ function lines(
   });
 }
 
+/** Lanes by name: where their registers stand depends on which of them was written last. */
 function laneLines({ registers }: ParsedView): readonly string[] {
-  return registers.flatMap(({ namespace, key, value }) => {
-    if (namespace !== "lane.state") return [];
+  const lanes = registers.filter(({ namespace }) => namespace === "lane.state");
+  return lanes.sort(byKey).map(({ key, value }) => {
     const read = (wanted: string, of: string) =>
       registers.find((one) => one.namespace === wanted && one.key === of)?.value;
     const { currentOperationId } = value as LaneState;
     if (currentOperationId !== null) {
       const state = read("op.state", currentOperationId) as OperationState | undefined;
-      return [`lane ${key}: ${state === undefined ? "an operation without a state" : openState(state)}`];
+      return `lane ${key}: ${state === undefined ? "an operation without a state" : openState(state)}`;
     }
     const last = read("lane.lastResult", key) as { kind: string; outcome: string } | undefined;
-    return [`lane ${key}: idle${last === undefined ? "" : `, ${last.kind} ${last.outcome}`}`];
+    return `lane ${key}: idle${last === undefined ? "" : `, ${last.kind} ${last.outcome}`}`;
   });
+}
+
+function byKey(one: { readonly key: string }, other: { readonly key: string }): number {
+  return one.key < other.key ? -1 : 1;
 }
 
 function openState(state: OperationState): string {

@@ -29,6 +29,7 @@ export { type MediumStop, stopsIn } from "./medium-stop.ts";
 export {
   type Elsewhere,
   nameOf,
+  OUTSIDE_END,
   type Race,
   type RaceCall,
   type RaceMoment,
@@ -53,8 +54,10 @@ export {
   refOf,
 } from "./run-id.ts";
 export {
+  type AskedWith,
   callsAt,
   declaredReplay,
+  filledIn,
   isNoting,
   isStructural,
   type MeanwhileCall,

@@ -7,7 +7,9 @@
  * Invariants.
  * 1. The order of commit events is the order in which the store confirmed them.
  * 2. A commit that the store refused or failed is an event too, and the runtime gets the store's own error.
- * 3. Recording costs the same for any session; labels are computed only while the gate may stop (a label reads what
+ * 3. Of two commits that are asked for at once, the second reaches the store when the first is recorded: what the store
+ *    says of itself after a commit is said of no other.
+ * 4. Recording costs the same for any session; labels are computed only while the gate may stop (a label reads what
  *    the writes say, so a run that nobody stops does not pay for it).
  */
 import type { CommitResult, Transaction, Write } from "../model/index.ts";
@@ -49,6 +51,8 @@ export interface Instruments {
 export class InstrumentedStorage implements Storage {
   readonly #inner: Storage;
   readonly #instruments: Instruments;
+  /** The commit that is being recorded. */
+  #recording: Promise<unknown> | undefined;
 
   constructor(inner: Storage, instruments: Instruments) {
     this.#inner = inner;
@@ -59,6 +63,11 @@ export class InstrumentedStorage implements Storage {
     const { gate, timeline, label, released, stats: asked = this.#inner, now } = this.#instruments;
     const { writes } = transaction;
     return gate.pass("commit", label(writes), async (boundary) => {
+      while (this.#recording !== undefined) await this.#recording;
+      let isRecorded = () => {};
+      this.#recording = new Promise<void>((resolve) => {
+        isRecorded = resolve;
+      });
       released?.(boundary);
       try {
         const result = await this.#inner.commit(transaction);
@@ -73,6 +82,9 @@ export class InstrumentedStorage implements Storage {
         const payload: RecordedFailure = now === undefined ? { writes } : { writes, nowMs: now() };
         timeline.push({ kind: "commit-failed", boundary, payload, error: describeError(error) });
         throw error;
+      } finally {
+        this.#recording = undefined;
+        isRecorded();
       }
     });
   }

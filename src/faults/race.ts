@@ -37,6 +37,8 @@ export interface RaceOrder {
   readonly schedule: readonly ScheduledCall[];
   /** Marks that stand in the timeline in this order, others between them; a trailing `*` stands for any rest. */
   readonly proof: readonly string[];
+  /** Marks that the run that nobody cuts must not have. */
+  readonly absent?: readonly string[];
   /** What each call is answered, by its name, in the run that nobody cuts. */
   readonly answers: Readonly<Record<string, string>>;
   /** What is durable at the end. */
@@ -91,6 +93,9 @@ export type SettingCall =
   | { readonly call: "setActiveTools"; readonly names: readonly string[] }
   | { readonly call: "setRetryPolicy"; readonly maxRetries: number }
   | { readonly call: "setStreamOptions"; readonly timeoutMs: number };
+
+/** The name of the call by which somebody else ends an operation; judges know it, because its commit is no runtime's. */
+export const OUTSIDE_END = "endOutside";
 
 /** The name of a scheduled call. */
 export function nameOf({ as, call }: ScheduledCall): string {

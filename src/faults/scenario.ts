@@ -168,6 +168,7 @@ function isSameMoment(one: Moment, other: Moment): boolean {
 
 /** One answer of the scripted model. */
 export interface ScriptedReply {
+  /** What {@link filledIn} knows stands for what the request asked with. */
   readonly text?: string;
   readonly toolCalls?: readonly ScriptedCall[];
   readonly stopReason: "stop" | "toolUse" | "length" | "error" | "deferred";
@@ -179,6 +180,21 @@ export interface ScriptedReply {
    */
   readonly job?: { readonly id: string; readonly takesMs: number };
   readonly usage: ScriptedUsage;
+}
+
+/** What a request asked with, as far as an answer may say it. */
+export interface AskedWith {
+  readonly model: string;
+  readonly thinking: string;
+  readonly timeoutMs: number | undefined;
+}
+
+/** A text in which `{model}`, `{thinking}` and `{timeout}` stand for what the request asked with. */
+export function filledIn(text: string, { model, thinking, timeoutMs }: AskedWith): string {
+  return text
+    .replaceAll("{model}", model)
+    .replaceAll("{thinking}", thinking)
+    .replaceAll("{timeout}", timeoutMs === undefined ? "none" : `${timeoutMs} ms`);
 }
 
 export interface ScriptedCall {

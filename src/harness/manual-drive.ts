@@ -158,7 +158,11 @@ export function gated(effects: Effects, gate: ManualGate): Effects {
         {
           kind: "commit_terminal",
           description: `end the operation as ${outcome.kind}`,
-          details: { outcome: outcome.kind, operationId: current.operation.operationId },
+          details: {
+            outcome: outcome.kind,
+            operation: current.operation.intent.kind,
+            operationId: current.operation.operationId,
+          },
         },
         () => effects.commitTerminal(current, outcome),
       ),

@@ -8,6 +8,7 @@
 import { validateWrites, type Write } from "../../model/index.ts";
 import type { StoreModel } from "../store-model.ts";
 import { CATALOGUE } from "./catalogue.ts";
+import { OUTSIDE_ROWS } from "./outside.ts";
 import type { PhaseName } from "./phase.ts";
 import { type Cursor, describeWrite, type Row } from "./row.ts";
 import { type Site, siteOf } from "./site.ts";
@@ -37,12 +38,12 @@ export interface RowMismatch {
 export function recognise(writes: readonly Write[], model: StoreModel): RowMatch | RowMismatch {
   const site = siteOf(writes, model);
   let match: Row | undefined;
-  for (const row of candidatesOf(site)) {
+  for (const row of candidatesOf(site, model)) {
     if (!conforms(row, site)) continue;
-    if (match !== undefined) return mismatch(site);
+    if (match !== undefined) return mismatch(site, model);
     match = row;
   }
-  return match === undefined ? mismatch(site) : { ok: true, name: match.name, row: match, site };
+  return match === undefined ? mismatch(site, model) : { ok: true, name: match.name, row: match, site };
 }
 
 /** The label of a transaction that is about to be committed. */
@@ -79,8 +80,10 @@ function cursorAt(site: Site): Cursor {
   return { site, at: 0, tip: site.leaf, newest: undefined };
 }
 
-function candidatesOf({ from, to }: Site): readonly Row[] {
-  return rowsByPhases.get(from)?.get(to) ?? NO_ROWS;
+function candidatesOf({ from, to }: Site, model: StoreModel): readonly Row[] {
+  const known = rowsByPhases.get(from)?.get(to) ?? NO_ROWS;
+  if (!model.isOutsiderAtWork || to !== "gone") return known;
+  return [...known, ...OUTSIDE_ROWS.filter((row) => row.from.includes(from))];
 }
 
 const NO_ROWS: readonly Row[] = [];
@@ -95,8 +98,9 @@ for (const row of CATALOGUE) {
   }
 }
 
-function mismatch(site: Site): RowMismatch {
-  const matches = candidatesOf(site).filter((row) => conforms(row, site));
+function mismatch(site: Site, model: StoreModel): RowMismatch {
+  const candidates = candidatesOf(site, model);
+  const matches = candidates.filter((row) => conforms(row, site));
   const shape = site.writes.map(describeWrite).join(", ");
   const where = `${site.from} → ${site.to}`;
   if (matches.length > 1) {
@@ -108,7 +112,7 @@ function mismatch(site: Site): RowMismatch {
       message: `one transaction is ${names} at once (${where}; ${shape})`,
     };
   }
-  const complaints = candidatesOf(site).map((row) => `${row.name}: ${complaintOf(row, site)}`);
+  const complaints = candidates.map((row) => `${row.name}: ${complaintOf(row, site)}`);
   const reasons =
     complaints.length > 0 ? complaints.join("; ") : "no row leads from the one phase to the other";
   return {

@@ -125,7 +125,8 @@ export const TERMINAL_ROWS: readonly Row[] = [
   },
 ];
 
-function finalAssistant(state: OperationState): { finalAssistantEntryId?: string } {
+/** The member of a result that names the newest assistant, if there is one. */
+export function finalAssistant(state: OperationState): { finalAssistantEntryId?: string } {
   if (state.kind !== "run" || state.latestAssistantEntryId === null) return {};
   return { finalAssistantEntryId: state.latestAssistantEntryId };
 }

@@ -85,7 +85,7 @@ class HistoryRun implements CheckerRun<RunEnd> {
     if (isCut || order === undefined || unprovenOf(order, this.#events) !== undefined) {
       return this.#anyOf(story);
     }
-    return [...historyOf(order, story), ...answersOf(order, this.#events)];
+    return [...historyOf(order, story), ...answersOf(order, this.#events), ...absentOf(order, this.#events)];
   }
 
   /** The history of some order, or one beside them. */
@@ -128,6 +128,13 @@ function answersOf({ name, answers }: RaceOrder, events: readonly TimelineEvent[
     const message = `the order ${name} happened, and ${call} was answered "${text}" instead of "${expected}"`;
     return [violation(`answer:${call}`, message)];
   });
+}
+
+/** What must not have happened, and did. */
+function absentOf({ name, absent = [] }: RaceOrder, events: readonly TimelineEvent[]): readonly Violation[] {
+  return absent
+    .filter((mark) => firstUnproven([mark], events) === undefined)
+    .map((mark) => violation(`happened:${mark}`, `the order ${name} happened, and so did "${mark}"`));
 }
 
 function violation(signature: string, message: string): Violation {

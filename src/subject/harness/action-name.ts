@@ -1,6 +1,6 @@
 /**
  * The names of the actions of a manual drive, as races name the moments at which something is called: what it is, and of
- * which kind, without ids. `generation_started`, `settle assistant`, `settle tool 0`, `end completed`, `request`,
+ * which kind, without ids. `generation_started`, `settle assistant`, `settle tool 0`, `end run completed`, `request`,
  * `request summary`, `execute send_payment`, `hook before_run_end`, `sleep`.
  */
 import type { ActionInfo } from "../../harness/index.ts";
@@ -19,7 +19,7 @@ export function actionName({ kind, details }: ActionInfo): string {
       return effect === "tool" ? `settle tool ${index}` : `settle ${effect}`;
     }
     case "commit_terminal":
-      return `end ${detail("outcome")}`;
+      return `end ${detail("operation")} ${detail("outcome")}`;
     case "provider_request":
       return detail("stage") === "" ? "request" : "request summary";
     case "tool_execution":

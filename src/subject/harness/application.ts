@@ -103,7 +103,7 @@ export class Application {
       this.#racer = this.#newRacer(schedule.filter((_, index) => isDone[index] === false));
     }
     if (suspended) await this.#resume(suspended.aborting ? undefined : suspended.deferred);
-    for (const stimulus of await this.#undone()) {
+    for (const stimulus of this.#racer?.isClosed ? [] : await this.#undone()) {
       if (this.#racer?.isClosed) break;
       await this.#make(stimulus);
     }
@@ -180,7 +180,6 @@ export class Application {
   async #make(call: Stimulus | MeanwhileCall): Promise<void> {
     const { harness } = this.#attachedNow();
     await this.#racer?.at({ beforeCall: call.call });
-    if (this.#racer?.isClosed) return;
     if (isNoting(call)) return this.#note(call);
     if (isStructural(call))
       return this.#run(call.call, (await this.#work(harness, call)).answer, call.refused);

@@ -7,6 +7,7 @@
  * a summary is answered as one.
  */
 import {
+  filledIn,
   MODEL_LIMITS,
   type Moment,
   type Scenario,
@@ -89,14 +90,11 @@ export function standOf(entries: readonly Entry[]): Stand {
 /** What is looked at of the options of a request. */
 type AskOptions = Pick<ProviderStreamOptions, "signal" | "reasoning" | "timeoutMs">;
 
-/** A reply in which `{model}`, `{thinking}` and `{timeout}` stand for what the request asked with. */
-function filledIn(reply: ScriptedReply, { id }: Model, { reasoning, timeoutMs }: AskOptions): ScriptedReply {
+/** A reply in the words of what was asked. */
+function saidOf(reply: ScriptedReply, { id }: Model, { reasoning, timeoutMs }: AskOptions): ScriptedReply {
   if (reply.text === undefined) return reply;
-  const text = reply.text
-    .replaceAll("{model}", id)
-    .replaceAll("{thinking}", reasoning ?? "off")
-    .replaceAll("{timeout}", timeoutMs === undefined ? "none" : `${timeoutMs} ms`);
-  return { ...reply, text };
+  const asked = { model: id, thinking: reasoning ?? "off", timeoutMs };
+  return { ...reply, text: filledIn(reply.text, asked) };
 }
 
 /** The registry. */
@@ -208,7 +206,7 @@ export class ScriptedModels implements Models {
     const { signal } = options;
     try {
       const reply = await send();
-      const message = assistantMessage(model, filledIn(reply, model, options), this.#world.clock.now());
+      const message = assistantMessage(model, saidOf(reply, model, options), this.#world.clock.now());
       if (signal?.aborted) return { ...message, stopReason: "aborted", errorMessage: "aborted" };
       return reply.job && handle ? { ...message, deferred: handle(reply.job) } : message;
     } catch (error) {

@@ -190,7 +190,7 @@ async function openSqlite(disk: SqliteSubjectDisk, { clock, fault }: StoreLife):
   }
   disk.live = storage;
   return {
-    storage: disk.ground.kind === "image" ? leavingAnImage(storage, disk) : storage,
+    storage: leavingOnClose(storage, disk),
     abandon: () => {
       disk.live = undefined;
       storage.abandon();
@@ -225,12 +225,18 @@ function stopNextCommit(
   };
 }
 
-/** What an in-memory database holds goes with its connection, so it is taken up as the connection closes. */
-function leavingAnImage(storage: SqliteStorage, disk: SqliteSubjectDisk): Storage {
+/**
+ * A store that is closed is no connection to take an image from. What an in-memory database holds goes with its
+ * connection, so it is taken up as the connection closes.
+ */
+function leavingOnClose(storage: SqliteStorage, disk: SqliteSubjectDisk): Storage {
   const close = storage.close.bind(storage);
   storage.close = () => {
     if (disk.live === storage) {
-      disk.left = storage.dump();
+      if (disk.ground.kind === "image") {
+        disk.left = storage.dump();
+        disk.ground.bytes = storage.image();
+      }
       disk.live = undefined;
     }
     return close();

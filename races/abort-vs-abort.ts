@@ -1,0 +1,37 @@
+import type { Race } from "../src/faults/index.ts";
+import { oneAnswer } from "./workloads.ts";
+
+/** Two cancellations: the first is written, and the second answers the same and writes nothing. */
+export default {
+  name: "abort-vs-abort",
+  row: { pair: "abort × abort", first: "the first cancels", second: "the other answers the same" },
+  scenario: oneAnswer(),
+  orders: [
+    {
+      name: "one-first",
+      schedule: [
+        { at: { before: "settle assistant" }, call: { call: "abort" }, as: "one" },
+        { at: { before: "settle assistant" }, call: { call: "abort" }, as: "other" },
+      ],
+      proof: ["answer one cancelled", "answer other cancelled", "commit generation.settle.aborted"],
+      answers: { one: "cancelled", other: "cancelled", prompt: "aborted" },
+      history: ["user: Go.", "assistant, aborted: Done.", "lane main: idle, run aborted"],
+    },
+    {
+      name: "other-first",
+      schedule: [
+        { at: { before: "settle assistant" }, call: { call: "abort" }, as: "other" },
+        { at: { before: "settle assistant" }, call: { call: "abort" }, as: "one" },
+      ],
+      proof: ["answer other cancelled", "answer one cancelled", "commit generation.settle.aborted"],
+      answers: { one: "cancelled", other: "cancelled", prompt: "aborted" },
+      history: ["user: Go.", "assistant, aborted: Done.", "lane main: idle, run aborted"],
+    },
+  ],
+  elsewhere: [
+    {
+      why: "the answer was lost with the process",
+      history: ["user: Go.", "assistant, aborted: ", "lane main: idle, run aborted"],
+    },
+  ],
+} as const satisfies Race;

@@ -1,0 +1,31 @@
+import type { Race } from "../src/faults/index.ts";
+import { oneAnswer } from "./workloads.ts";
+
+/** A harness that is closed before a prompt is accepted refuses it; after that the run is open in the store. */
+export default {
+  name: "close-vs-acceptance",
+  row: {
+    pair: "`close` × acceptance",
+    first: "the prompt is refused, and nothing is written",
+    second: "the run is open, and its call is told that the harness was closed",
+  },
+  scenario: oneAnswer(),
+  orders: [
+    {
+      name: "close-first",
+      schedule: [{ at: { beforeCall: "prompt" }, call: { call: "close" } }],
+      proof: ["answer close closed", "answer prompt Closed"],
+      absent: ["commit acceptance.prompt"],
+      answers: { close: "closed", prompt: "Closed" },
+      history: ["lane main: idle"],
+    },
+    {
+      name: "acceptance-first",
+      schedule: [{ at: { before: "generation_started" }, call: { call: "close" } }],
+      proof: ["commit acceptance.prompt", "answer close closed"],
+      absent: ["commit generation.ready"],
+      answers: { close: "closed", prompt: "HarnessClosed" },
+      history: ["user: Go.", "lane main: run open at checkpoint"],
+    },
+  ],
+} as const satisfies Race;
