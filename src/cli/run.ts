@@ -1,5 +1,6 @@
-/** `crashproof [run]`: every scenario on every subject, with samples of damaged bytes, failing disks, runs done twice and real kills. */
+/** `crashproof [run]`: every scenario on every subject, with samples of races, of damaged bytes, failing disks, runs done twice and real kills. */
 import type { Command } from "commander";
+import { RACES } from "../../races/index.ts";
 import type { ExitCode } from "./exit.ts";
 import { type CommonOptions, scenariosOf, subjectsOf, withCommonOptions } from "./options.ts";
 import { runExploration } from "./session.ts";
@@ -24,7 +25,7 @@ const DETERMINISM_SAMPLE = { scenarios: ["two-tools"], deaths: 4 };
 export function run(program: Command, streams: Streams, end: (code: ExitCode) => void, line: string): void {
   withCommonOptions(program.command("run", { isDefault: true }))
     .description(
-      "every scenario on every subject: all boundaries, a sample of damaged bytes, failing disks, runs done twice and real kills",
+      "every scenario on every subject: all boundaries, a sample of damaged bytes, failing disks, races, runs done twice and real kills",
     )
     .action(async (options: CommonOptions) => {
       const plan = {
@@ -38,6 +39,7 @@ export function run(program: Command, streams: Streams, end: (code: ExitCode) =>
         torn: TORN_SAMPLE,
         diskFaults: DISK_FAULTS_SAMPLE,
         determinism: DETERMINISM_SAMPLE,
+        races: { races: RACES, subjects: ["memory"], cuts: false },
         version: VERSION,
         command: line,
       };
