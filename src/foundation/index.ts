@@ -14,6 +14,7 @@ export {
   admitJson,
   canonicalJson,
   isAdmitted,
+  isJsonText,
   isPlainObject,
   isRecord,
   JSON_DEPTH_MAX,

@@ -99,7 +99,6 @@ function isWorthSaying(recognised: Recognised, path: string): boolean {
     case "other":
       return looksLikeSession(path);
     case "side_file":
-      return lookAt(join(path, "..", recognised.owner)).kind !== "file";
     case "leftover":
       return lookAt(join(path, "..", recognised.owner)).kind !== "file";
     default:

@@ -4,10 +4,11 @@
  * Of a damaged file the lines before the damage are shown, because they are what a person can save by cutting a copy
  * there. Nothing does that by itself: a transaction behind the damage may have been confirmed.
  */
-import { Corruption } from "../foundation/index.ts";
+import { Corruption, isJsonText } from "../foundation/index.ts";
 import { MigrationMissing } from "../session/index.ts";
 import {
   DEFAULT_COMPACTION_THRESHOLD,
+  isWorthCompacting,
   type JsonlSession,
   readJsonlSession,
   StorageVersionTooNew,
@@ -103,20 +104,11 @@ export function behindDamage(bytes: Buffer, byteOffset: number): LostBytes {
   const behind = bytes.subarray(byteOffset);
   const lines = behind.toString("utf8").split("\n");
   if (lines.at(-1) === "") lines.pop();
-  const jsonCount = lines.filter(isJson).length;
+  const jsonCount = lines.filter(isJsonText).length;
   const cut =
     byteOffset === 0 ? "nothing stands before it" : "a copy that is cut here opens as what stands before";
   const says = `${counted(lines.length, "line")}, of which ${jsonCount} are whole JSON; ${cut}`;
   return { byteOffset, byteLength: behind.length, what: "behind_damage", says };
-}
-
-function isJson(line: string): boolean {
-  try {
-    JSON.parse(line);
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 function tornTail(bytes: Buffer, { tornTail: torn }: JsonlSession): LostBytes[] {
@@ -127,12 +119,10 @@ function tornTail(bytes: Buffer, { tornTail: torn }: JsonlSession): LostBytes[] 
 }
 
 function deadOf({ bytes: { total, dead } }: JsonlSession): NonNullable<BytesFinding["dead"]> {
-  const ratio = total === 0 ? 0 : dead / total;
-  const { deadRatioMin, fileBytesMin } = DEFAULT_COMPACTION_THRESHOLD;
   return {
     byteLength: dead,
-    ratio,
-    isWorthCompacting: total >= fileBytesMin && dead > 0 && ratio >= deadRatioMin,
+    ratio: total === 0 ? 0 : dead / total,
+    isWorthCompacting: isWorthCompacting({ total, dead }, DEFAULT_COMPACTION_THRESHOLD),
   };
 }
 

@@ -26,6 +26,7 @@ export {
   type CompactionReport,
   type CompactionThreshold,
   DEFAULT_COMPACTION_THRESHOLD,
+  isWorthCompacting,
 } from "./jsonl/compaction.ts";
 export type { ConvertibleSession } from "./jsonl/conversion.ts";
 export { createJsonlFile } from "./jsonl/creation.ts";
