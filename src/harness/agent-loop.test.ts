@@ -2,7 +2,10 @@
 import { Type } from "typebox";
 import { describe, expect, it } from "vitest";
 import type { AgentTool, SettledAssistantMessage } from "../model/index.ts";
-import { type AgentLoopEvent, executeToolBatch, streamAssistant, type ToolCallbacks } from "./agent-loop.ts";
+import type { AgentLoopEvent } from "./agent-events.ts";
+import { runAgentLoop } from "./agent-loop.ts";
+import { streamAssistant } from "./agent-request.ts";
+import { executeToolBatch, type ToolCallbacks } from "./agent-tools.ts";
 import { toProviderMessages } from "./provider-messages.ts";
 import { NO_TELEMETRY } from "./telemetry.ts";
 import { calls, gate, MODEL, text, tokens, World } from "./testing/scripted.ts";
@@ -188,7 +191,93 @@ describe("a batch", () => {
     });
     const { messages } = await batch(response({ id: "c1", name: "a" }), [odd]);
     expect(messages).toMatchObject([
-      { isError: true, content: [{ text: "The result of a could not be stored." }] },
+      {
+        isError: true,
+        content: [{ text: expect.stringContaining("The result of a could not be stored: /content/0/text") }],
+      },
     ]);
+  });
+});
+
+describe("the loop", () => {
+  const loop = async (world: World, tools: AgentTool[], more: object = {}) => {
+    const events: string[] = [];
+    const emit = (event: AgentLoopEvent) => void events.push(event.type);
+    const added = await runAgentLoop(
+      [prompt],
+      [],
+      { ...config(world), tools, nowMs: () => 9, ...more },
+      emit,
+    );
+    return { events, roles: added.map(({ role }) => role), last: added.at(-1) };
+  };
+  const said = ["message_start", "message_end"];
+
+  it("goes from turn to turn until a response asks for no call, and tells all of it", async () => {
+    const world = new World(calls({ id: "c1", name: "a" }), text("done"));
+    const { events, roles, last } = await loop(world, [tool("a")]);
+    expect(events).toEqual([
+      ...["agent_start", "turn_start", ...said, ...said],
+      ...["tool_execution_start", "tool_execution_end", ...said, "turn_end"],
+      ...["turn_start", ...said, "turn_end", "agent_end"],
+    ]);
+    expect(roles).toEqual(["user", "assistant", "toolResult", "assistant"]);
+    expect(last).toMatchObject({ content: [{ text: "done" }] });
+    expect(world.requests[1]?.messages).toHaveLength(3);
+  });
+
+  it("ends with a batch of which every call asks for it, and with a response that failed", async () => {
+    const ending = tool("a", { execute: async () => ({ details: {}, terminate: true }) });
+    const ended = await loop(new World(calls({ id: "c1", name: "a" })), [ending]);
+    expect(ended.roles).toEqual(["user", "assistant", "toolResult"]);
+    const failed = await loop(new World({ ...calls({ id: "c1", name: "a" }), stopReason: "error" }), [
+      ending,
+    ]);
+    expect(failed.roles).toEqual(["user", "assistant"]);
+  });
+
+  it("executes nothing more once the signal is up", async () => {
+    const controller = new AbortController();
+    const world = new World(calls({ id: "c1", name: "a" }, { id: "c2", name: "a" }), text("never"));
+    let count = 0;
+    const aborting = tool("a", {
+      executionMode: "sequential",
+      execute: async () => {
+        count++;
+        controller.abort();
+        return { details: {}, terminate: true };
+      },
+    });
+    const { roles } = await loop(world, [aborting], { signal: controller.signal });
+    expect(roles).toEqual(["user", "assistant", "toolResult", "toolResult"]);
+    expect(count).toBe(1);
+    expect(world.requests).toHaveLength(1);
+  });
+
+  it("survives what a tool, a listener to its updates and a last word get wrong", async () => {
+    const odd = tool("a", {
+      execute: async (_id, _args, _signal, onUpdate) => {
+        onUpdate?.({ details: {} });
+        return null as never;
+      },
+    });
+    const events: string[] = [];
+    const added = await runAgentLoop(
+      [prompt],
+      [],
+      {
+        ...config(new World(calls({ id: "c1", name: "a" }), text("done"))),
+        tools: [odd],
+        nowMs: () => 9,
+        transformResponse: () => Promise.reject(new Error("no")),
+      },
+      async (event) => {
+        events.push(event.type);
+        if (event.type === "tool_execution_update") throw new Error("no");
+      },
+    );
+    expect(events).toContain("tool_execution_update");
+    expect(added.at(-2)).toMatchObject({ role: "toolResult", isError: true });
+    expect(added.at(-1)).toMatchObject({ role: "assistant", stopReason: "stop" });
   });
 });

@@ -25,7 +25,7 @@ import type {
 import { detachJson, type Session } from "../session/index.ts";
 import type { Environment } from "./environment.ts";
 import { type HookSite, startedHooks } from "./hook-pipeline.ts";
-import { validUsage } from "./tools.ts";
+import { validUsage } from "./tool-call.ts";
 
 /** A preparation as hooks see it: file operations as sets. */
 export type HookPreparation<Kind extends DurableStructuralPreparation["kind"]> = Omit<

@@ -3,10 +3,7 @@
  * (spec §2.5, §3.7, §5.7).
  *
  * No failure of a provider is thrown. A model that is gone, a stream that throws, ends early or answers nonsense: each
- * becomes an `error` response, in-band, and is classified like any other.
- *
- * `aborted` means that the harness's own signal fired. A provider that reports it without the signal breaks its
- * contract; what it meant was a failure, so that is what is stored.
+ * becomes an `error` response, in-band, and is classified like any other (`provider-answer.ts`).
  */
 import type {
   AssistantMessage,
@@ -25,11 +22,12 @@ import { type DriveState, hookSite } from "./drive-state.ts";
 import type { EffectPlan } from "./effects.ts";
 import type { Environment } from "./environment.ts";
 import { messageOf } from "./errors.ts";
+import { type FailedResponse, offeredTool, settledForm, streamToEnd } from "./provider-answer.ts";
 import { repairForProvider } from "./provider-messages.ts";
 import { afterResponse, type ResponseMetadata, requestCallbacks, transformContext } from "./request-hooks.ts";
 import { ResponseEvents } from "./step-events.ts";
 import { inRequestSpan } from "./telemetry.ts";
-import { validUsage } from "./tools.ts";
+import { type AdmitMessage, validUsage } from "./tool-call.ts";
 
 type AssistantPlan = Extract<EffectPlan, { kind: "assistant" }>;
 
@@ -77,7 +75,9 @@ export async function answerOf(
   // Cancelled, or closed, while the context was built: the provider need not hear of it.
   if (live.controller.signal.aborted) return unsent(environment, identity);
   return hookedAnswer(environment, live, { operation, model: identity }, (callbacks) =>
-    streamToEnd(environment, model, context, { ...options, ...callbacks }, told),
+    streamToEnd(environment.models.streamSimple(model, context, { ...options, ...callbacks }), (event) =>
+      told?.stream(event),
+    ),
   );
 }
 
@@ -105,7 +105,8 @@ export async function hookedAnswer(
     return failed(messageOf(error));
   }
   if (message === undefined) return failed("the stream ended without a response");
-  const settled = settledForm(environment, signal, message, failed);
+  const admit: AdmitMessage = (answer) => environment.session.admitMessage(answer);
+  const settled = settledForm(admit, signal, message, failed);
   return afterResponse(environment, site, settled, { seen, signal });
 }
 
@@ -122,8 +123,6 @@ export function failedResponse(environment: Environment, model: ModelIdentity): 
     });
   };
 }
-
-type FailedResponse = (errorMessage: string, usage?: unknown) => SettledAssistantMessage;
 
 /** The response to a request that the signal overtook. */
 function unsent(environment: Environment, model: ModelIdentity): SettledAssistantMessage {
@@ -173,16 +172,7 @@ async function buildContext(
 function activeTools(environment: Environment, activeToolNames: readonly string[]): Tool[] {
   return activeToolNames.flatMap((name) => {
     const tool = environment.tools.get(name);
-    if (tool === undefined) return [];
-    const { description, parameters, constrainedSampling } = tool;
-    return [
-      {
-        name,
-        description,
-        parameters,
-        ...(constrainedSampling === undefined ? {} : { constrainedSampling }),
-      },
-    ];
+    return tool === undefined ? [] : [offeredTool(tool)];
   });
 }
 
@@ -199,46 +189,4 @@ export function providerOptions(
     sessionId: environment.session.metadata.id,
     signal,
   };
-}
-
-async function streamToEnd(
-  environment: Environment,
-  model: Model,
-  context: ProviderContext,
-  options: ProviderStreamOptions,
-  told: ResponseEvents | undefined,
-): Promise<AssistantMessage | undefined> {
-  const stream = environment.models.streamSimple(model, context, options);
-  for await (const event of stream) {
-    if (event.type === "done") return event.message;
-    if (event.type === "error") return event.error;
-    told?.stream(event);
-  }
-  return stream.result();
-}
-
-/** A provider's answer as it may be stored: settled, valid, and aborted only if `signal` fired. */
-export function settledForm(
-  environment: Environment,
-  signal: AbortSignal,
-  message: AssistantMessage,
-  failed: FailedResponse,
-): SettledAssistantMessage {
-  let settled = message;
-  if (message.stopReason === "pending") {
-    settled = { ...message, stopReason: "error", errorMessage: "the stream ended without a stop reason" };
-  } else if (message.stopReason === "aborted" && !signal.aborted) {
-    const said = message.errorMessage ? `: ${message.errorMessage}` : "";
-    const errorMessage = `the provider reported an abort that nobody asked for${said}`;
-    settled = { ...message, stopReason: "error", errorMessage };
-  }
-  const admitted = environment.session.admitMessage(settled);
-  if (admitted.ok && admitted.value.role === "assistant") return admitted.value as SettledAssistantMessage;
-  const usage = typeof message === "object" && message !== null ? message.usage : undefined;
-  if (admitted.ok) return failed("the provider's response has another role than assistant", usage);
-  const { path, expected, found } = admitted.error;
-  return failed(
-    `the provider's response is invalid at ${path || "the root"}: ${expected} expected, ${found} found`,
-    usage,
-  );
 }

@@ -2,10 +2,12 @@
  * `harness`: drives operations over a session. Start with `agent-harness.ts` (what an application uses), then
  * `effects.ts` (the places where a process can die) and `interpreter.ts` (the loop between them).
  */
+
+export type { AgentEventSink, AgentLoopEvent } from "./agent-events.ts";
 export { AgentHarness } from "./agent-harness.ts";
+export { type AgentLoopConfig, runAgentLoop } from "./agent-loop.ts";
+export { type StreamAssistantConfig, streamAssistant } from "./agent-request.ts";
 export {
-  type AgentEventSink,
-  type AgentLoopEvent,
   type ExecutedToolCall,
   executeToolBatch,
   executeToolCall,
@@ -14,10 +16,8 @@ export {
   type ImmediateOutcome,
   type PreparedToolCall,
   prepareToolCall,
-  type StreamAssistantConfig,
-  streamAssistant,
   type ToolCallbacks,
-} from "./agent-loop.ts";
+} from "./agent-tools.ts";
 export type {
   BranchSummaryResult,
   CompactResult,

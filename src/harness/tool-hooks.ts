@@ -10,7 +10,8 @@ import type { Environment, ToolRegistry } from "./environment.ts";
 import { messageOf } from "./errors.ts";
 import { type HookSite, InvalidHookOutput, runHooks, startedHooks } from "./hook-pipeline.ts";
 import type { HookMap } from "./hooks.ts";
-import { type Clearance, checkArguments, type StoredResult } from "./tools.ts";
+import { checkArguments } from "./tool-call.ts";
+import type { Clearance, StoredResult } from "./tools.ts";
 
 type Cleared = Extract<Clearance, { kind: "cleared" }>;
 

@@ -6,24 +6,17 @@
  * touches nothing outside. *Execution* is the effect. The *result* is what is stored of it.
  *
  * Failures before execution are results, not exceptions: the model reads them and goes on. So is a result that cannot
- * be stored: it becomes an error that says what was wrong with it, and keeps the usage if that is valid.
+ * be stored (`tool-call.ts`).
  */
-import type { TSchema } from "typebox";
-import { Compile } from "typebox/compile";
-import { Clone, Convert } from "typebox/value";
-import { NotJson } from "../foundation/index.ts";
-import {
-  type AgentToolResult,
-  type AgentToolUpdate,
-  isJsonObject,
-  issueOf,
-  type JsonObject,
-  type ToolBatch,
-  type ToolCallContent,
-  type ToolReplay,
-  type ToolResultMessage,
-  type Usage,
-  validateUsageRowDraft,
+import type {
+  AgentToolResult,
+  AgentToolUpdate,
+  JsonObject,
+  ToolBatch,
+  ToolCallContent,
+  ToolReplay,
+  ToolResultMessage,
+  Usage,
 } from "../model/index.ts";
 import {
   errorToolResult,
@@ -31,11 +24,11 @@ import {
   syntheticToolText,
   type ToolSettled,
 } from "../operation/index.ts";
-import { detachJson } from "../session/index.ts";
 import type { BoundBatch, DriveState } from "./drive-state.ts";
 import type { ToolExecution, ToolPlan } from "./effects.ts";
-import type { AnyTool, Environment, ToolRegistry } from "./environment.ts";
+import type { Environment, ToolRegistry } from "./environment.ts";
 import { messageOf } from "./errors.ts";
+import { type AdmitMessage, copyJson, preparedArguments, returnedResult } from "./tool-call.ts";
 
 /** A call that may be executed, or the reason why it gets a result without. */
 export type Clearance =
@@ -47,15 +40,11 @@ export function clearCall(tools: ToolRegistry, batch: ToolBatch, call: ToolCallC
   const { activeToolNames } = batch.configuration;
   const tool = activeToolNames.includes(call.name) ? tools.get(call.name) : undefined;
   if (tool === undefined) return { kind: "refused", reason: { kind: "unknown_tool", activeToolNames } };
-  try {
-    const raw: unknown = copyJson(call.arguments);
-    const prepared = tool.prepareArguments ? tool.prepareArguments(raw) : raw;
-    const checked = checkArguments(tool.parameters, prepared);
-    if ("refusal" in checked) return refusedArguments(checked.refusal);
-    return { kind: "cleared", arguments: checked.arguments, replay: tool.replay ?? "never" };
-  } catch (error) {
-    return refusedArguments(messageOf(error));
+  const checked = preparedArguments(tool, call.arguments);
+  if ("refusal" in checked) {
+    return { kind: "refused", reason: { kind: "arguments_refused", message: checked.refusal } };
   }
+  return { kind: "cleared", arguments: checked.arguments, replay: tool.replay ?? "never" };
 }
 
 /** Executes a call whose intent is durable. Never rejects because of the tool. */
@@ -155,84 +144,13 @@ export function resultOf(
     case "threw":
       return failed(execution.message);
     case "returned": {
-      const result = execution.result;
-      if (typeof result !== "object" || result === null) {
-        return failed(
-          `The result of ${call.name} could not be stored: it is no object with content and details.`,
-        );
-      }
-      return storedResult(environment, call, result as Partial<AgentToolResult>, nowMs);
+      const admit: AdmitMessage = (message) => environment.session.admitMessage(message);
+      const message = returnedResult(admit, call, execution.result, nowMs);
+      const asked = (execution.result as Partial<AgentToolResult> | null)?.terminate === true;
+      const { usage } = message;
+      return { message, terminate: asked && !message.isError, ...(usage === undefined ? {} : { usage }) };
     }
   }
-}
-
-function storedResult(
-  environment: Environment,
-  call: ToolCallContent,
-  result: Partial<AgentToolResult>,
-  nowMs: number,
-): StoredResult {
-  const { content, details, usage, addedToolNames } = result;
-  const admitted = environment.session.admitMessage({
-    role: "toolResult",
-    toolCallId: call.id,
-    toolName: call.name,
-    content: content ?? [],
-    ...(details === undefined ? {} : { details }),
-    ...(usage === undefined ? {} : { usage }),
-    ...(addedToolNames === undefined ? {} : { addedToolNames }),
-    isError: false,
-    timestamp: nowMs,
-  });
-  if (admitted.ok) {
-    const message = admitted.value as ToolResultMessage;
-    return {
-      message,
-      terminate: result.terminate === true,
-      ...(message.usage ? { usage: message.usage } : {}),
-    };
-  }
-  const { path, expected, found } = admitted.error;
-  const text = `The result of ${call.name} could not be stored: ${path || "it"} should be ${expected}, and is ${found}.`;
-  const message = errorToolResult(call, text, nowMs);
-  const kept = validUsage(usage);
-  return kept
-    ? { message: { ...message, usage: kept }, terminate: false, usage: kept }
-    : { message, terminate: false };
-}
-
-/** A usage that can stand in the ledger by itself, detached; otherwise undefined. */
-export function validUsage(usage: unknown): Usage | undefined {
-  if (usage === undefined) return undefined;
-  try {
-    const admitted = detachJson(usage);
-    const issue = validateUsageRowDraft({ id: "usage", usage: admitted, adjustment: false });
-    return issue ? undefined : (admitted as Usage);
-  } catch (error) {
-    if (error instanceof NotJson) return undefined;
-    throw error;
-  }
-}
-
-/** Arguments as a tool takes them: coerced where a model got them nearly right, and checked. */
-export function checkArguments(
-  schema: TSchema,
-  prepared: unknown,
-): { readonly arguments: JsonObject } | { readonly refusal: string } {
-  const check = validatorOf(schema);
-  // Coercion is for what a model got nearly right ("3" for 3); what is right already is left alone.
-  const value = check(prepared) ? prepared : Convert(schema, Clone(prepared));
-  if (!check(value)) {
-    const issue = issueOf(schema, value);
-    if (issue === undefined) return { refusal: "they do not satisfy the schema of the tool" };
-    return { refusal: `${issue.path || "they"} should be ${issue.expected}, and found was ${issue.found}` };
-  }
-  const detached = detachJson(value);
-  return isJsonObject(detached) ? { arguments: detached } : { refusal: "they are no JSON object" };
-}
-
-function refusedArguments(message: string): Clearance {
-  return { kind: "refused", reason: { kind: "arguments_refused", message } };
 }
 
 /** What a batch is bound to; tools that are set later are for later batches. */
@@ -242,34 +160,3 @@ export function boundBatch({ tools }: Environment, live: DriveState, assistantEn
   }
   return live.toolBatch;
 }
-
-/** Compiled once per schema object, however many harnesses come and go. */
-const validators = new WeakMap<TSchema, (value: unknown) => boolean>();
-
-function validatorOf(schema: TSchema): (value: unknown) => boolean {
-  let check = validators.get(schema);
-  if (!check) {
-    const compiled = Compile(schema);
-    check = (value) => compiled.Check(value);
-    validators.set(schema, check);
-  }
-  return check;
-}
-
-/** A mutable copy of a JSON value. */
-function copyJson<T>(value: T): T {
-  if (typeof value !== "object" || value === null) return value;
-  if (Array.isArray(value)) return value.map(copyJson) as T;
-  const copy: Record<string, unknown> = {};
-  for (const [key, member] of Object.entries(value)) {
-    Object.defineProperty(copy, key, {
-      value: copyJson(member),
-      enumerable: true,
-      configurable: true,
-      writable: true,
-    });
-  }
-  return copy as T;
-}
-
-export type { AnyTool };

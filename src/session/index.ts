@@ -1,4 +1,6 @@
 /** `session`: typed views over a store. Start with `session.ts`; `context.ts` projects a branch into messages. */
+
+export { admitMessage } from "./admit-message.ts";
 export {
   type EntryProjector,
   type EntryProjectors,

@@ -11,16 +11,7 @@
  *    it was given (spec §1.7: Memory) pays for one validation in the life of the value.
  * 3. The session mints ids and keeps no state of its own beside that; whatever it answers was read from the store.
  */
-import {
-  admitJson,
-  Corruption,
-  err,
-  type IdGenerator,
-  type JsonValue,
-  NotJson,
-  ok,
-  type Result,
-} from "../foundation/index.ts";
+import { admitJson, Corruption, type IdGenerator, type JsonValue, type Result } from "../foundation/index.ts";
 import {
   type AgentMessage,
   type CommitResult,
@@ -33,7 +24,6 @@ import {
   type Transaction,
   type UsageRow,
   validateEntry,
-  validateMessage,
   validateRegister,
   validateTransaction,
   validateUsageRow,
@@ -46,7 +36,7 @@ import type {
   Storage,
   UsageScan,
 } from "../storage/index.ts";
-import { detachJson } from "./detach.ts";
+import { admitMessage } from "./admit-message.ts";
 import { InvalidWrite } from "./invalid-write.ts";
 import { MAIN_LANE } from "./lane.ts";
 import { type BranchQuery, type EntryQuery, LaneView, type SessionTree } from "./tree.ts";
@@ -222,20 +212,9 @@ export class Session<M extends SessionMetadata = SessionMetadata> implements Ses
     return this.#main.appendCustomEntry(customType, data);
   }
 
-  /**
-   * A message as it may be stored: detached (`detach.ts`), of a registered role, settled if an assistant's; or the
-   * first place where it is not.
-   */
+  /** A message as it may be stored, under the schemas of this session; or the first place where it is not. */
   admitMessage<Message extends object>(message: Message): Result<Message, ShapeIssue> {
-    let admitted: Message;
-    try {
-      admitted = detachJson(message);
-    } catch (error) {
-      if (!(error instanceof NotJson)) throw error;
-      return err({ path: error.path, expected: "a value that JSON can carry", found: error.found });
-    }
-    const issue = validateMessage(admitted, this.#customSchemas);
-    return issue ? err(issue) : ok(admitted);
+    return admitMessage(message, this.#customSchemas);
   }
 
   /** Seals the store, drains what was admitted, releases it. Idempotent. */
