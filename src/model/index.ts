@@ -31,6 +31,7 @@ export {
 } from "./json.ts";
 export {
   DEFAULT_THINKING_LEVEL,
+  idleLaneState,
   type LaneConfiguration,
   LaneConfigurationSchema,
   type LaneLastResult,

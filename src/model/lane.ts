@@ -28,6 +28,11 @@ export type LaneConfiguration = Static<typeof LaneConfigurationSchema>;
 export const LaneStateSchema = closed({ currentOperationId: NullableId, pendingNextRun: IdList });
 export type LaneState = Static<typeof LaneStateSchema>;
 
+/** The state of a lane that runs nothing and has nothing queued. */
+export function idleLaneState(): LaneState {
+  return { currentOperationId: null, pendingNextRun: [] };
+}
+
 const lastResultProperties = {
   operationId: NonEmptyString,
   kind: Type.Enum(["run", "compaction", "navigation"]),

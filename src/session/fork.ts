@@ -9,9 +9,9 @@
  * The lanes of the target are idle: their leaves and states are written anew, behind everything that was copied.
  */
 import { Corruption } from "../foundation/index.ts";
-import type { Entry, LaneState, Register } from "../model/index.ts";
+import type { Entry, Register } from "../model/index.ts";
 import type { SessionContents } from "../storage/index.ts";
-import { MAIN_LANE } from "./lane.ts";
+import { idleLanes, type LaneLeaf, MAIN_LANE } from "./lane.ts";
 
 /** What is forked: the path to one entry, as a new `main`; or the whole tree with all its lanes. */
 export type ForkOptions =
@@ -69,27 +69,17 @@ function branchFork(
   );
 }
 
-/** Adds the idle lanes behind everything that was copied. */
 function contentsOf(
   entries: readonly Entry[],
   copied: readonly Register[],
-  leaves: readonly (readonly [lane: string, leafId: string | null])[],
+  leaves: readonly LaneLeaf[],
 ): SessionContents {
-  let seq = [...entries, ...copied].reduce((newest, row) => Math.max(newest, row.seq), 0);
-  const lanes = leaves.flatMap(([key, leafId]): Register[] => [
-    { namespace: "lane.leaf", key, value: leafId, seq: ++seq },
-    { namespace: "lane.state", key, value: idleState(), seq: ++seq },
-  ]);
+  const lanes = idleLanes([...entries, ...copied], leaves);
   return { entries, registers: [...copied, ...lanes], usage: [] };
 }
 
-/** A lane that runs nothing and has nothing queued. */
-export function idleState(): LaneState {
-  return { currentOperationId: null, pendingNextRun: [] };
-}
-
 /** The lanes of a snapshot with their leaves, `main` first and the others by name. */
-export function leavesOf(registers: readonly Register[]): (readonly [lane: string, leafId: string | null])[] {
+export function leavesOf(registers: readonly Register[]): LaneLeaf[] {
   const leaves = registers
     .filter((register): register is Register<"lane.leaf"> => register.namespace === "lane.leaf")
     .map(({ key, value }) => [key, value] as const)

@@ -20,8 +20,8 @@
  */
 import type { Entry, LaneLastResult, Register, UsageRow } from "../model/index.ts";
 import type { SessionContents } from "../storage/index.ts";
-import { idleState, leavesOf } from "./fork.ts";
-import { MAIN_LANE } from "./lane.ts";
+import { leavesOf } from "./fork.ts";
+import { idleLanes, MAIN_LANE } from "./lane.ts";
 
 /** The registers that a rule may look at: facts, and what lanes are configured with and ended with. */
 export type RewritableRegister = {
@@ -75,13 +75,10 @@ export function rewriteContents(
   const keepsLane = (name: string) => name === MAIN_LANE || (rules.lane?.(name) ?? true);
   const usage = source.usage.flatMap((row) => rewriteUsage(row, rules, heirs));
   const kept = source.registers.flatMap((register) => rewriteRegister(register, rules, heirs, keepsLane));
-  let seq = [...heirs.entries, ...usage, ...kept].reduce((newest, row) => Math.max(newest, row.seq), 0);
-  const lanes = leavesOf(source.registers)
+  const leaves = leavesOf(source.registers)
     .filter(([lane]) => keepsLane(lane))
-    .flatMap(([key, leafId]): Register[] => [
-      { namespace: "lane.leaf", key, value: heirs.of(leafId), seq: ++seq },
-      { namespace: "lane.state", key, value: idleState(), seq: ++seq },
-    ]);
+    .map(([lane, leafId]) => [lane, heirs.of(leafId)] as const);
+  const lanes = idleLanes([...heirs.entries, ...usage, ...kept], leaves);
   return { entries: heirs.entries, registers: [...kept, ...lanes], usage };
 }
 

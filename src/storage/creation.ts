@@ -3,19 +3,13 @@
  * that runs nothing. A lane configuration is not part of it; the first harness that attaches writes one.
  */
 import { admitJson } from "../foundation/index.ts";
-import type { Write } from "../model/index.ts";
+import { idleLaneState, type Write } from "../model/index.ts";
 import { type SessionMetadata, StorageFault, StorageVersionTooNew } from "./contract.ts";
 
 /** The writes of seq 1 and 2 of every session. They are one transaction. */
 export const INITIAL_WRITES: readonly Write[] = admitJson<Write[]>([
   { kind: "register", op: "set", namespace: "lane.leaf", key: "main", value: null },
-  {
-    kind: "register",
-    op: "set",
-    namespace: "lane.state",
-    key: "main",
-    value: { currentOperationId: null, pendingNextRun: [] },
-  },
+  { kind: "register", op: "set", namespace: "lane.state", key: "main", value: idleLaneState() },
 ]);
 
 /**

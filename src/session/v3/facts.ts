@@ -3,7 +3,7 @@
  * (spec Appendix B). Changes of model, thinking level and tools say nothing here: the lane has no configuration until
  * a harness gives it one.
  */
-import type { Register, RegisterNamespace } from "../../model/index.ts";
+import { idleLaneState, type Register, type RegisterNamespace } from "../../model/index.ts";
 import { byNamespaceThenSeq } from "../../storage/index.ts";
 import { MAIN_LANE } from "../lane.ts";
 import type { V3Warning } from "./lines.ts";
@@ -26,7 +26,7 @@ export function registersOf(
   };
   const leaf = leafOf(tree, file);
   set("lane.leaf", MAIN_LANE, leaf === null ? null : (idOf.get(leaf.id) ?? null));
-  set("lane.state", MAIN_LANE, { currentOperationId: null, pendingNextRun: [] });
+  set("lane.state", MAIN_LANE, idleLaneState());
   const name = nameOf(tree, file);
   if (name !== "") set("fact.name", "", name);
   for (const [id, label] of labelsOf(tree, idOf, file, warnings)) set("fact.label", id, label);
