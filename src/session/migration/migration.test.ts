@@ -1,10 +1,7 @@
 import { readFileSync } from "node:fs";
-import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { canonicalJson, VirtualClock } from "../../foundation/index.ts";
 import {
-  DEFAULT_COMPACTION_SETTINGS,
-  type JsonValue,
   type LaneConfiguration,
   type LaneState,
   type MessageEntry,
@@ -26,7 +23,7 @@ import {
   StorageFault,
 } from "../../storage/index.ts";
 import { fromVersion0 } from "./from-version-0.ts";
-import { MIGRATIONS, type Migration, migrate, openMigrated, type RawRegister } from "./migration.ts";
+import { MIGRATIONS, type Migration, migrate, openMigrated } from "./migration.ts";
 
 const fixture = readFileSync(
   new URL("../../../fixtures/sessions/version-0-open.jsonl", import.meta.url),
@@ -174,21 +171,20 @@ describe("a session of version 0 with open operations", () => {
     const good = filesWith(fixture + junk + mended);
     await openMigrated(openJsonl(good));
 
-    for (const text of [fixture + junk]) {
-      const bad = filesWith(text);
-      const storage = openJsonl(bad);
-      await expect(migrate(storage)).rejects.toMatchObject({
-        name: "Corruption",
-        reason: "migration_result",
-        place: { subject: `op.state/${MAIN_OPERATION}` },
-      });
-      expect(bad.contentOf(path).toString("utf8")).toBe(text);
-      expect(storage.metadata.storageVersion).toBe(0);
-      const sqlite = await openSqlite(text);
-      const before = canonicalJson(sqlite.dump());
-      await expect(migrate(sqlite)).rejects.toMatchObject({ reason: "migration_result" });
-      expect(canonicalJson(sqlite.dump())).toBe(before);
-    }
+    const text = fixture + junk;
+    const bad = filesWith(text);
+    const storage = openJsonl(bad);
+    await expect(migrate(storage)).rejects.toMatchObject({
+      name: "Corruption",
+      reason: "migration_result",
+      place: { subject: `op.state/${MAIN_OPERATION}` },
+    });
+    expect(bad.contentOf(path).toString("utf8")).toBe(text);
+    expect(storage.metadata.storageVersion).toBe(0);
+    const sqlite = await openSqlite(text);
+    const before = canonicalJson(sqlite.dump());
+    await expect(migrate(sqlite)).rejects.toMatchObject({ reason: "migration_result" });
+    expect(canonicalJson(sqlite.dump())).toBe(before);
   });
 });
 
@@ -278,6 +274,24 @@ describe("a migration that goes wrong", () => {
   });
 });
 
+describe("the chain of migrations", () => {
+  it("has every migration, and one way on from each version", () => {
+    expect(MIGRATIONS).toContain(fromVersion0);
+    expect(new Set(MIGRATIONS.map(({ from }) => from)).size).toBe(MIGRATIONS.length);
+  });
+
+  it("is done by the first of two processes, and found done by the second", async () => {
+    const files = filesWith(fixture);
+    const late = openJsonl(files);
+    await openMigrated(openJsonl(files));
+    const migrated = files.contentOf(path);
+    await expect(migrate(late)).rejects.toMatchObject({ name: "StorageFault", recovered: false });
+    expect(files.contentOf(path)).toEqual(migrated);
+    const second: MigratableStorage = openJsonl(files);
+    expect(await migrate(second)).toEqual([]);
+  });
+});
+
 describe("a session of a newer version", () => {
   const newer = fixture
     .replace('"storageVersion":0', '"storageVersion":2')
@@ -302,151 +316,5 @@ describe("a session of a newer version", () => {
     await expect(SqliteStorage.open({ kind: "image", bytes }, options)).rejects.toMatchObject(refusal);
     const known = await SqliteStorage.open({ kind: "image", bytes }, { ...options, storageVersion: 2 });
     await expect(openMigrated(known)).rejects.toMatchObject(refusal);
-  });
-});
-
-describe("the mapping from version 0", () => {
-  const id = fc.stringMatching(/^[a-z]{1,3}$/);
-  const ids = fc.array(id, { maxLength: 2 });
-  const nullableId = fc.option(id);
-  const configuration = fc.record({
-    provider: id,
-    modelId: id,
-    thinkingLevel: fc.constantFrom("none", "low", "max"),
-    tools: ids,
-  });
-  const cancelled = fc.option(fc.record({ at: fc.nat(), steer: ids, followUp: ids }));
-  const request = {
-    step: id,
-    trigger: id,
-    configuration,
-    attempt: fc.integer({ min: 1 }),
-    maxAttempts: fc.integer({ min: 1 }),
-  };
-  const call = fc.oneof(
-    fc.record({ status: fc.constant("waiting"), result: id }),
-    fc.record({ status: fc.constant("started"), result: id, arguments: fc.dictionary(id, fc.jsonValue()) }),
-    fc.record({ status: fc.constant("done"), result: id, terminate: fc.boolean() }),
-  );
-  const sent = fc.record({ response: id, usage: id, outputLimit: fc.nat(), contextWindow: fc.nat() });
-  const phase = fc.oneof(
-    fc.record({
-      kind: fc.constant("checkpoint"),
-      trigger: id,
-      next: fc.constantFrom("assistant", "finish"),
-      overflowed: fc.boolean(),
-    }),
-    fc.record({ kind: fc.constant("request"), ...request, sent: fc.option(sent) }),
-    fc.record({ kind: fc.constant("backoff"), ...request, until: fc.nat(), message: fc.string() }),
-    fc.record({
-      kind: fc.constant("tools"),
-      assistant: id,
-      step: id,
-      configuration,
-      calls: fc.array(call, { maxLength: 3 }),
-    }),
-    fc.record({ kind: fc.constant("compacting"), trigger: id }),
-    fc.record({ kind: fc.constant("draining"), code: id, message: fc.string(), response: id }),
-  );
-  const settings = fc.constant({
-    compaction: DEFAULT_COMPACTION_SETTINGS,
-    steeringMode: "all",
-    followUpMode: "all",
-    toolExecution: "parallel",
-  });
-  const inbox = fc.record({ steer: ids, followUp: ids, writes: ids });
-  const label = fc.string();
-  const state = fc.oneof(
-    fc.record({ kind: fc.constant("run"), cancelled, settings, inbox, latest: nullableId, phase }),
-    fc.record(
-      { kind: fc.constant("compaction"), cancelled, task: id, instructions: label, generating: fc.boolean() },
-      { requiredKeys: ["kind", "cancelled", "task", "generating"] },
-    ),
-    fc.record(
-      { kind: fc.constant("navigation"), cancelled, target: nullableId, label, task: id },
-      { requiredKeys: ["kind", "cancelled", "target"] },
-    ),
-  );
-  const intent = fc.oneof(
-    fc.record({ kind: fc.constant("run"), prompts: ids }),
-    fc.record({ kind: fc.constant("compaction"), instructions: label }, { requiredKeys: ["kind"] }),
-    fc.record(
-      { kind: fc.constant("navigation"), target: nullableId, summarize: fc.boolean(), label },
-      { requiredKeys: ["kind", "target", "summarize"] },
-    ),
-  );
-  const register = fc.oneof(
-    fc.record({ namespace: fc.constant("lane.config"), key: id, value: configuration }),
-    fc.record({
-      namespace: fc.constant("lane.state"),
-      key: id,
-      value: fc.record({ operation: nullableId, nextRun: ids }),
-    }),
-    fc.record({
-      namespace: fc.constant("lane.lastResult"),
-      key: id,
-      value: fc.record(
-        {
-          operation: id,
-          kind: fc.constantFrom("run", "compaction", "navigation"),
-          leaf: nullableId,
-          outcome: fc.constantFrom("completed", "declined", "aborted", "failed"),
-          message: fc.string(),
-          assistant: id,
-        },
-        { requiredKeys: ["operation", "kind", "leaf", "outcome"] },
-      ),
-    }),
-    fc.record({
-      namespace: fc.constant("op.meta"),
-      key: id,
-      value: fc.record({ operation: id, lane: id, leaf: nullableId, startedAt: fc.nat(), intent }),
-    }),
-    { weight: 6, arbitrary: fc.record({ namespace: fc.constant("op.state"), key: id, value: state }) },
-    fc.record({
-      namespace: fc.constant("pending.entry"),
-      key: id,
-      value: fc.oneof(
-        fc.record({ message: fc.constant({ role: "user", content: "hi", timestamp: 1 }) }),
-        fc.record({ custom: id, data: fc.jsonValue() }, { requiredKeys: ["custom"] }),
-      ),
-    }),
-    fc.record({ namespace: fc.constant("fact.custom"), key: id, value: fc.jsonValue() }),
-  ) as fc.Arbitrary<RawRegister>;
-
-  it("is total: whatever version 0 could leave becomes a value of version 1, and is converted once", () => {
-    fc.assert(
-      fc.property(register, (old) => {
-        const changes = fromVersion0.convert([old]);
-        const [main = old] = changes.filter(({ namespace }) => namespace === old.namespace);
-        const all = [main, ...changes.filter(({ namespace }) => namespace !== old.namespace)];
-        for (const { namespace, key, value } of all) {
-          expect({ namespace, issue: validateRegister(namespace, value) }).toEqual({
-            namespace,
-            issue: undefined,
-          });
-          expect(fromVersion0.convert([{ namespace, key, value: value as JsonValue }])).toEqual([]);
-        }
-        const isFact = old.namespace === "fact.custom";
-        expect(changes.length > 0).toBe(!isFact);
-      }),
-      { numRuns: 500 },
-    );
-  });
-
-  it("is registered, and each version has one way on", () => {
-    expect(MIGRATIONS).toContain(fromVersion0);
-    expect(new Set(MIGRATIONS.map(({ from }) => from)).size).toBe(MIGRATIONS.length);
-  });
-
-  it("is done by the first of two processes, and found done by the second", async () => {
-    const files = filesWith(fixture);
-    const late = openJsonl(files);
-    await openMigrated(openJsonl(files));
-    const migrated = files.contentOf(path);
-    await expect(migrate(late)).rejects.toMatchObject({ name: "StorageFault", recovered: false });
-    expect(files.contentOf(path)).toEqual(migrated);
-    const second: MigratableStorage = openJsonl(files);
-    expect(await migrate(second)).toEqual([]);
   });
 });

@@ -15,9 +15,8 @@ import {
 } from "../../storage/index.ts";
 import { openLegacyJsonl, readHeaderId } from "./open.ts";
 import { readV3 } from "./read.ts";
+import { fixture } from "./test-support.ts";
 
-const fixture = (name: string) =>
-  readFileSync(new URL(`../../../fixtures/sessions/${name}.jsonl`, import.meta.url));
 const NAMES = ["v3-application", "v3-library", "v3-damaged", "v2-hook-message", "v1-linear"];
 const path = "old.jsonl";
 const clock = () => new VirtualClock(1_780_000_000_000);
