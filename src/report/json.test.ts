@@ -17,9 +17,9 @@ describe("the JSON report", () => {
     expect(shapeOf(JSON.parse(jsonReport(SAMPLE)))).toEqual(RESULT_SHAPE);
   });
 
-  it("leaves out kills, faults and limits where there were none, and nothing else", () => {
+  it("leaves out kills, faults, orders and limits where there were none, and nothing else", () => {
     const { kills: _kills, limits: _limits, ...green } = GREEN;
-    const { faults: _faults, ...coverage } = green.coverage;
+    const { faults: _faults, orders: _orders, ...coverage } = green.coverage;
     const rest = { ...green, coverage };
     expect(shapeOf(JSON.parse(jsonReport(rest)))).toEqual({
       ...PLAIN_SHAPE,

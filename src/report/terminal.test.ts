@@ -30,6 +30,7 @@ describe("the terminal report", () => {
       [
         "violated: 100 survived, 4 violated, 1 inconclusive, of 105 runs",
         "boundaries 50 of 51 (98.0 %)",
+        "orders of races, each proven from its timeline: 2 of 2 (100.0 %)",
         "faults of the medium 9 of 9 (100.0 %), recoveries executed from 4",
         "rows of the specification cut before and after: 30 of 44",
         "not looked at: backends-agree",
@@ -95,6 +96,13 @@ describe("the terminal report", () => {
     const text = plain({ ...GREEN, coverage: { ...GREEN.coverage, faults } });
     expect(text).toContain("\ninconclusive: 105 survived");
     expect(text).toContain("\nfaults of the medium 8 of 9 (88.8 %), recoveries executed from 2\n");
+  });
+
+  it("doubts a result of whose orders of races some did not happen", () => {
+    const orders = { covered: 1, total: 2 };
+    const text = plain({ ...GREEN, coverage: { ...GREEN.coverage, orders } });
+    expect(text).toContain("\ninconclusive: 105 survived");
+    expect(text).toContain("\norders of races, each proven from its timeline: 1 of 2 (50.0 %)\n");
   });
 
   it("speaks of no boundaries where none were to be cut", () => {

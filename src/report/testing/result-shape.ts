@@ -22,6 +22,7 @@ export const RESULT_SHAPE = {
   coverage: {
     boundaries: { covered: "number", total: "number" },
     faults: { covered: "number", total: "number", recoveries: "number" },
+    orders: { covered: "number", total: "number" },
     rows: { covered: "number", total: "number", missing: ["string"] },
   },
   recoveries: { deaths: "number", executed: "number", repeated: "number" },
@@ -43,11 +44,11 @@ export const RESULT_SHAPE = {
   ],
 };
 
-/** The same where no real process was killed, no medium had a fault, and no limit was met. */
+/** The same where no real process was killed, no medium had a fault, nothing raced, and no limit was met. */
 export const PLAIN_SHAPE = plain(RESULT_SHAPE);
 
 function plain({ kills: _kills, limits: _limits, coverage, ...shape }: typeof RESULT_SHAPE) {
-  const { faults: _faults, ...covered } = coverage;
+  const { faults: _faults, orders: _orders, ...covered } = coverage;
   return { ...shape, coverage: covered, groups: [GROUP] };
 }
 

@@ -41,6 +41,7 @@ export const SAMPLE: ExploreResult = {
   coverage: {
     boundaries: { covered: 50, total: 51 },
     faults: { covered: 9, total: 9, recoveries: 4 },
+    orders: { covered: 2, total: 2 },
     rows: { covered: 30, total: 44, missing: ["jsonl:abort"] },
   },
   recoveries: { deaths: 51, executed: 20, repeated: 3 },
