@@ -3,6 +3,7 @@
  *
  * Every name is looked up before anything runs; an unknown one is answered with the names there are.
  */
+import { availableParallelism } from "node:os";
 import type { Command } from "commander";
 import { RACES, raceByName } from "../../races/index.ts";
 import { SCENARIOS, scenarioByName } from "../../scenarios/index.ts";
@@ -18,6 +19,7 @@ export interface CommonOptions {
   readonly seed: number;
   readonly json?: string;
   readonly quiet?: boolean;
+  readonly workers: number;
 }
 
 /** Options of every command that cuts. */
@@ -30,10 +32,19 @@ export interface CutOptions extends CommonOptions {
   readonly recoverEach?: boolean;
 }
 
+/** As many workers as there are cores, and no more than this: each has its own memory. */
+const WORKERS_DEFAULT_MAX = 8;
+
 export function withCommonOptions(command: Command): Command {
   return command
     .option("--json <file>", "write the result as JSON (crashproof-result/1)")
     .option("--seed <n>", "seed of ids and samples", wholeNumber("--seed", 0), DEFAULT_SEED)
+    .option(
+      "--workers <n>",
+      "threads that explore side by side; the result is the same for any number",
+      wholeNumber("--workers", 1),
+      Math.min(availableParallelism(), WORKERS_DEFAULT_MAX),
+    )
     .option("--quiet", "no progress on stderr");
 }
 

@@ -1,4 +1,4 @@
-/** Progress on stderr: a bar on a terminal, a plain line for each group elsewhere. */
+/** Progress on stderr: a bar on a terminal, elsewhere a plain line for each group that is over. */
 import { SingleBar } from "cli-progress";
 import type { Progress } from "../explore/index.ts";
 import type { Streams } from "./streams.ts";
@@ -30,15 +30,10 @@ function bar(): ProgressView {
 }
 
 function plainLines(streams: Streams): ProgressView {
-  let current: Progress | undefined;
-  const flush = () => {
-    if (current !== undefined) streams.err(`${current.group}: ${current.runCount} states\n`);
-  };
   return {
-    update: (progress) => {
-      if (progress.group !== current?.group) flush();
-      current = progress;
+    update: ({ group, runCount, isOver }) => {
+      if (isOver === true) streams.err(`${group}: ${runCount} states\n`);
     },
-    stop: flush,
+    stop: () => undefined,
   };
 }

@@ -3,10 +3,16 @@
  */
 import { accessSync, constants, realpathSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { type ExploreHost, type ExplorePlan, explore } from "../explore/index.ts";
+import {
+  type ExploreHost,
+  type ExplorePlan,
+  type ExploreResult,
+  explore,
+  newKillPool,
+} from "../explore/index.ts";
 import { RealClock } from "../foundation/index.ts";
 import { jsonReport, terminalReport } from "../report/index.ts";
-import { childProgram, KillPool, openScratch } from "../subprocess/index.ts";
+import { childProgram, openScratch } from "../subprocess/index.ts";
 import { type ExitCode, exitCodeOf, UsageError } from "./exit.ts";
 import type { CommonOptions } from "./options.ts";
 import { startProgress } from "./progress.ts";
@@ -19,12 +25,24 @@ export async function runExploration(
   streams: Streams,
 ): Promise<ExitCode> {
   if (options.json !== undefined) assertWritable(options.json);
-  const result = await withHost(options, streams, (host) =>
-    plan.kill === "none" ? explore(plan, host) : withKillPool(host, (killing) => explore(plan, killing)),
-  );
+  const result = await withHost(options, streams, (host) => exploreWith(plan, options, host));
   streams.out(terminalReport(result));
   if (options.json !== undefined) writeWhole(options.json, jsonReport(result));
   return exitCodeOf(result);
+}
+
+/** Explores with as many workers as are wanted, or in this thread. */
+async function exploreWith(
+  plan: ExplorePlan,
+  { workers: count }: CommonOptions,
+  host: ExploreHost,
+): Promise<ExploreResult> {
+  if (count > 1) {
+    const program = await childProgram({ name: "worker" });
+    const kills = plan.kill === "none" ? {} : { killProgram: await childProgram() };
+    return explore(plan, { ...host, workers: { count, program, ...kills } });
+  }
+  return plan.kill === "none" ? explore(plan, host) : withKillPool(host, (killing) => explore(plan, killing));
 }
 
 /** Runs `work` with a scratch folder and progress, and cleans up after it. */
@@ -48,7 +66,7 @@ export async function withKillPool<T>(
   host: ExploreHost,
   work: (host: ExploreHost) => Promise<T>,
 ): Promise<T> {
-  const killPool = new KillPool({ program: await childProgram(), clock: host.clock });
+  const killPool = newKillPool(await childProgram(), host.clock);
   killPool.warm();
   try {
     return await work({ ...host, killPool });

@@ -4,24 +4,42 @@
  * A plan falls into units (`units/unit.ts`); each is explored by itself, and what came of them is put together here.
  */
 import { collect } from "./collect.ts";
-import type { ExploreHost, ExplorePlan } from "./plan.ts";
+import type { ExploreHost, ExplorePlan, Progress } from "./plan.ts";
 import { skippedRaces } from "./race/races.ts";
 import type { ExploreResult, Kills, Skipped } from "./result.ts";
 import { groupsOf, runUnit, unitsOf } from "./units/families.ts";
-import type { UnitRecord } from "./units/unit.ts";
+import type { Unit, UnitRecord } from "./units/unit.ts";
 import { Watchdog } from "./watchdog.ts";
+import { exploreInWorkers } from "./workers/workers.ts";
 
 /** Runs the plan. */
 export async function explore(plan: ExplorePlan, host: ExploreHost): Promise<ExploreResult> {
   const startMs = host.clock.now();
-  const watchdog = new Watchdog(host.clock);
   const records: UnitRecord[] = [];
+  await exploreUnits(plan, unitsOf(plan), host, (record) => records.push(record));
+  return resultOf(plan, records, host.clock.now() - startMs);
+}
+
+/** Explores these units of a plan, here or in workers, and tells of each record as it comes. */
+async function exploreUnits(
+  plan: ExplorePlan,
+  units: readonly Unit[],
+  host: ExploreHost,
+  record: (record: UnitRecord) => void,
+): Promise<void> {
+  const { workers, folder } = host;
+  if (workers !== undefined && workers.count > 1 && units.length > 1) {
+    const progress = (done: Progress) => host.progress?.(done);
+    const ids = units.map(({ id }) => id);
+    await exploreInWorkers(plan, ids, { ...workers, folder }, { record, progress });
+    return;
+  }
+  const watchdog = new Watchdog(host.clock);
   try {
-    for (const unit of unitsOf(plan)) records.push(await runUnit(plan, unit, host, watchdog));
+    for (const unit of units) record(await runUnit(plan, unit, host, watchdog));
   } finally {
     watchdog.stop();
   }
-  return resultOf(plan, records, host.clock.now() - startMs);
 }
 
 /** Puts the records of a plan's units together, in whichever order they came. */

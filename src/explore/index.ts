@@ -28,3 +28,5 @@ export {
 } from "./result.ts";
 export type { TornPlan } from "./torn/torn.ts";
 export { Watchdog } from "./watchdog.ts";
+export { newKillPool, serveUnits } from "./workers/worker.ts";
+export type { WorkersOptions } from "./workers/workers.ts";

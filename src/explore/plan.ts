@@ -12,6 +12,7 @@ import type { RacesPlan } from "./race/races.ts";
 import type { RunContext } from "./standing.ts";
 import type { TornPlan } from "./torn/torn.ts";
 import type { Watchdog } from "./watchdog.ts";
+import type { WorkersOptions } from "./workers/workers.ts";
 
 /** What to explore. */
 export interface ExplorePlan {
@@ -49,6 +50,8 @@ export interface ExploreHost {
   readonly folder: string;
   /** Children to kill, if the plan kills; see {@link ExplorePlan.kill}. */
   readonly killPool?: KillPool;
+  /** Threads to explore in; absent: this one. */
+  readonly workers?: Omit<WorkersOptions, "folder">;
   /** Told after each run. */
   progress?(done: Progress): void;
 }
@@ -56,6 +59,8 @@ export interface ExploreHost {
 export interface Progress {
   readonly group: string;
   readonly runCount: number;
+  /** That was the last one of the group. */
+  readonly isOver?: true;
 }
 
 /** What stays the same over all runs of a scenario on a subject. */

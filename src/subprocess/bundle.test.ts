@@ -70,7 +70,9 @@ describe("the program that children run", () => {
   });
 
   it("is the built one in a package that was published without its sources", async () => {
-    writeFileSync(join(root, "src", "subprocess", "child-program.ts"), 'export { main } from "../entry.ts";');
+    mkdirSync(join(root, "src", "cli"));
+    for (const name of ["subprocess/child-program.ts", "cli/worker-program.ts"])
+      writeFileSync(join(root, "src", name), 'export { main } from "../entry.ts";');
     await writeChildPrograms(root);
     rmSync(join(root, "src"), { recursive: true });
     const published = await childProgram({ root, cacheFolder });

@@ -43,6 +43,8 @@ export interface ChildProgram {
 export interface ProgramOptions {
   /** The package's root; found from this module's place unless given. */
   readonly root?: string;
+  /** Which of the package's own programs: `child` unless given. */
+  readonly name?: ProgramName;
   /** A program other than the package's own: a TypeScript module that exports `main(hooks)`. Needs `esbuild`. */
   readonly entry?: string;
   /** Where to keep what is built; a folder of the package or of the system unless given. */
@@ -51,19 +53,27 @@ export interface ProgramOptions {
 
 /** Packages that hold binaries, or that no child needs. */
 const EXTERNAL = ["better-sqlite3", "esbuild"];
-const ENTRY = join("src", "subprocess", "child-program.ts");
 const LAUNCHER = join("src", "subprocess", "launch.ts");
 const PUBLISHED = join("dist", "child");
+
+/** The package's own programs: `child` is killed, `worker` explores in a thread. */
+const PROGRAMS = {
+  child: { entry: join("src", "subprocess", "child-program.ts"), published: "program.cjs" },
+  worker: { entry: join("src", "cli", "worker-program.ts"), published: "worker.cjs" },
+} as const;
+
+export type ProgramName = keyof typeof PROGRAMS;
 
 /** The program that children run; see the module header. */
 export async function childProgram(options: ProgramOptions = {}): Promise<ChildProgram> {
   const root = options.root ?? packageRoot();
   const cacheFolder = options.cacheFolder ?? ownFolder(root);
-  const entry = options.entry ?? join(root, ENTRY);
+  const own = PROGRAMS[options.name ?? "child"];
+  const entry = options.entry ?? join(root, own.entry);
   const launcherSource = join(root, LAUNCHER);
   const program = existsSync(entry)
     ? await built(entry, root, cacheFolder)
-    : join(root, PUBLISHED, "program.cjs");
+    : join(root, PUBLISHED, own.published);
   const launcher = existsSync(launcherSource)
     ? await built(launcherSource, root, cacheFolder)
     : join(root, PUBLISHED, "launch.cjs");
@@ -76,11 +86,9 @@ export async function childProgram(options: ProgramOptions = {}): Promise<ChildP
 export async function writeChildPrograms(root: string = packageRoot()): Promise<void> {
   const folder = join(root, PUBLISHED);
   mkdirSync(folder, { recursive: true });
-  for (const [entry, name] of [
-    [ENTRY, "program.cjs"],
-    [LAUNCHER, "launch.cjs"],
-  ] as const) {
-    writeFileSync(join(folder, name), (await bundle(join(root, entry), root)).content);
+  const launcher = { entry: LAUNCHER, published: "launch.cjs" };
+  for (const { entry, published } of [...Object.values(PROGRAMS), launcher]) {
+    writeFileSync(join(folder, published), (await bundle(join(root, entry), root)).content);
   }
 }
 

@@ -1,5 +1,5 @@
 /** `subprocess`: real processes that die by `kill -9`, and what they leave. */
-export { type ChildProgram, childProgram, type ProgramOptions } from "./bundle.ts";
+export { type ChildProgram, childProgram, type ProgramName, type ProgramOptions } from "./bundle.ts";
 export type { ProgramHooks, SubjectRegistry } from "./child.ts";
 export type { KillOutcome } from "./outcome.ts";
 export { KillPool, type KillPoolOptions } from "./pool.ts";

@@ -1,6 +1,6 @@
 /** The kinds of runs, in the order in which a result shows them. A new kind is a family here, and nothing elsewhere. */
 import type { GroupRecord } from "../collect.ts";
-import type { ExploreHost, ExplorePlan } from "../plan.ts";
+import type { ExploreHost, ExplorePlan, Progress } from "../plan.ts";
 import type { Watchdog } from "../watchdog.ts";
 import { crashes } from "./crashes.ts";
 import { determinism } from "./determinism.ts";
@@ -26,7 +26,13 @@ export async function runUnit(
 ): Promise<UnitRecord> {
   const startMs = host.clock.now();
   const skips = new Skips(plan.skip);
-  const finding = await unit.run({ host, watchdog, skips });
+  let last: Progress | undefined;
+  const progress = (done: Progress) => {
+    last = done;
+    host.progress?.(done);
+  };
+  const finding = await unit.run({ host: { ...host, progress }, watchdog, skips });
+  if (last !== undefined) host.progress?.({ ...last, isOver: true });
   return { id: unit.id, ...finding, skipsReached: skips.reached, elapsedMs: host.clock.now() - startMs };
 }
 
