@@ -5,6 +5,9 @@
  * Calls that run side by side are started in source order and settled in source order. Where one of them is cancelled
  * in its middle, those before it run already and keep their results. Those after it may have been started just before
  * the cancellation or not: both histories are right, and either result is expected.
+ *
+ * Not covered: such a call that reports a cost, or during which something is said. Then the two histories differ in the
+ * ledger or in the queues too, and what follows would have to be computed for each.
  */
 import { callsAt, declaredReplay, type Scenario } from "../../faults/index.ts";
 import type { ToolBatch } from "../../model/index.ts";

@@ -36,6 +36,7 @@ const newest = (history: History): AgentMessage[] => {
 };
 
 interface Published {
+  readonly summary?: string;
   readonly usage?: Usage;
   readonly tail?: AgentMessage[];
 }
@@ -43,14 +44,14 @@ interface Published {
 /** The compaction is stored, and the operation has ended. */
 function publish(
   history: History,
-  { usage = usageOf(10, 5), tail = newest(history) }: Published = {},
+  { summary = "short", usage = usageOf(10, 5), tail = newest(history) }: Published = {},
 ): History {
   const id = attemptOf(history).context.resultEntryId;
   const entry = {
     type: "compaction",
     id,
     parentId: history.leaf,
-    summary: "short",
+    summary,
     retainedTail: tail,
     tokensBefore: 100,
     fromHook: false,
@@ -111,6 +112,15 @@ describe("a summary whose request was sent", () => {
   ])("is found out when it %s", async (_name, recover) => {
     expect(await difference(sent, recover)).toBeDefined();
   });
+});
+
+it("a summary says what its request was answered, also where the run that nobody cut says something else", async () => {
+  const wrong = { summary: "what nobody said" };
+  const expected = await demanded(send(begun()), publish(request(begun()), wrong));
+  const recovered = (published: Published) =>
+    publish(request(attempt(retryUnknown(send(begun()).crash()))), published).view().canonical;
+  expect(compareViews(expected.canonical, recovered(wrong))?.pointer).toBeDefined();
+  expect(compareViews(expected.canonical, recovered({}))?.pointer).toBeUndefined();
 });
 
 describe("a summary whose request was settled", () => {

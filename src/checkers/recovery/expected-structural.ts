@@ -5,8 +5,10 @@
  * An attempt that a crash made unknown is lost whole: its successor makes all requests again, and only its successor's
  * costs are shown on the entry. What is billed is booked nonetheless, request by request. At the cap the work fails.
  *
- * The words of a summary, and how much of the context it keeps, are those of the run that nobody cut; what is kept are
- * the messages of the expected conversation. Which work it is, is counted as scenarios count it.
+ * What a summary must say is what its scenario has its requests or its hook say. How a runtime puts the parts of a generated
+ * one together, with which headings and lists, is not known here: the words around them, and how much of the context is
+ * kept, are those of the run that nobody cut. What is kept are the messages of the expected conversation. Which work it is,
+ * is counted as scenarios count it.
  */
 import { type Moment, type Scenario, type ScriptedReply, summaryReply } from "../../faults/index.ts";
 import {
@@ -70,7 +72,7 @@ export class ExpectedStructural {
     const task = this.#task();
     if ((decisions?.[task] ?? undefined) === undefined && (summaries?.[task] ?? undefined) === undefined) {
       // Of a branch there is always something to say; a context may be too short to be compacted.
-      return targetId === undefined ? { kind: "nothing" } : this.#publish(undefined, targetId);
+      return targetId === undefined ? { kind: "nothing" } : this.#publish(NOTHING_SAID, targetId);
     }
     return this.#decide(targetId);
   }
@@ -121,7 +123,10 @@ export class ExpectedStructural {
       case "decline":
         return { kind: "declined" };
       case "supply":
-        return this.#publish(decision.usage && usageOf(decision.usage), targetId, true);
+        return this.#publish(
+          { texts: [decision.summary], usage: decision.usage && usageOf(decision.usage), fromHook: true },
+          targetId,
+        );
     }
   }
 
@@ -135,7 +140,9 @@ export class ExpectedStructural {
       }
       if (failure === undefined) {
         const usages = replies.map(({ usage }) => usageOf(usage));
-        return this.#publish(usages.length === 0 ? undefined : usages.reduce(addUsage), targetId);
+        const usage = usages.length === 0 ? undefined : usages.reduce(addUsage);
+        const texts = replies.map(({ text = "" }) => text.trim());
+        return this.#publish({ texts, usage, fromHook: false }, targetId);
       }
       if (!mayRetry(failure, attempt, policy)) return { kind: "failed", error: ANY_ERROR };
       this.#session.nowMs += waitAfter(attempt, policy);
@@ -160,7 +167,7 @@ export class ExpectedStructural {
     return { replies };
   }
 
-  #publish(usage: Usage | undefined, targetId: string | undefined, fromHook = false): WorkEnd {
+  #publish({ texts, usage, fromHook }: Said, targetId: string | undefined): WorkEnd {
     const words = this.#uninterrupted.entries.filter(isStructuralEntry)[this.#task()];
     if (words === undefined) throw new NotCovered("a summary that the uninterrupted run never came to");
     const { usage: _usage, ...rest } = words;
@@ -169,6 +176,7 @@ export class ExpectedStructural {
     this.#session.publish(
       {
         ...rest,
+        summary: summaryOf(words, texts, fromHook),
         ...(usage === undefined ? {} : { usage }),
         ...(isCompaction ? this.#kept(words) : { fromId: sourceLeafId ?? "" }),
       },
@@ -212,6 +220,21 @@ export class ExpectedStructural {
   #task(): number {
     return this.#session.entries.filter(isStructuralEntry).length;
   }
+}
+
+/** What a summary is made of. */
+interface Said {
+  readonly texts: readonly string[];
+  readonly usage: Usage | undefined;
+  readonly fromHook: boolean;
+}
+
+const NOTHING_SAID: Said = { texts: [], usage: undefined, fromHook: false };
+
+/** The summary that must be stored: that of the run that nobody cut, if it says what was to be said. */
+function summaryOf({ summary = "" }: ParsedEntry, texts: readonly string[], fromHook: boolean): string {
+  const isSaid = fromHook ? summary === texts[0] : texts.every((text) => summary.includes(text));
+  return isSaid ? summary : texts.join("\n");
 }
 
 /** Whether an entry is what work on the tree leaves. */

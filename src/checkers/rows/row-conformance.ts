@@ -1,8 +1,9 @@
 /**
  * Row conformance as a checker: every transaction is exactly one row of the specification's tables.
  *
- * Checks: the set and the order of writes, the state before and after, and that a commit was announced under the name
- * of its row. Does not check: timing, wording, the world; `recognise.ts` says more.
+ * Checks: the set and the order of writes, and the state before and after. Does not check: timing, wording, the world
+ * (`recognise.ts` says more), nor the name under which a commit is cut: boundaries take their names from the same
+ * recognition, so there is no second opinion to hold against it.
  */
 import type { HarnessCheck, HarnessCheckRun } from "../harness-check.ts";
 
