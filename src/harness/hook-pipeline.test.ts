@@ -6,6 +6,7 @@ import { describe, expect, it } from "vitest";
 import type { DeferredHandle, Models } from "../model/index.ts";
 import type { AgentHarness } from "./agent-harness.ts";
 import type { HookName } from "./hooks.ts";
+import { hooked } from "./testing/hooked.ts";
 import { type Answer, calls, MODEL, text, tokens, World } from "./testing/scripted.ts";
 
 type OperationHook = Exclude<HookName, "before_run">;
@@ -203,4 +204,57 @@ describe("input that is queued while a hook is asked is carried along, and the h
     expect(await harness.resume()).toMatchObject({ ok: true, value: { kind: "completed" } });
     expect(asked).toEqual(["deferred", "assistant"]);
   });
+});
+
+it("each pipeline is one action of manual drive, and none where there is no handler", async () => {
+  const world = new World(calls({ id: "c1", name: "read" }), text("done"));
+  const { harness, hooks } = await hooked(world, { drive: "manual", tools: [world.tool("read")] });
+  const names: HookName[] = [
+    "before_run",
+    "transform_context",
+    "before_request",
+    "after_response",
+    "before_tool",
+    "after_tool",
+    "before_run_end",
+  ];
+  const ran: string[] = [];
+  for (const name of names) {
+    hooks.on(
+      name,
+      () => {
+        ran.push(name);
+      },
+      { id: "1" },
+    );
+    hooks.on(
+      name,
+      () => {
+        ran.push(name);
+      },
+      { id: "2" },
+    );
+  }
+  const run = harness.prompt("go");
+  const parked: string[] = [];
+  for (;;) {
+    const action = await harness.peekAction();
+    if (action === undefined) break;
+    const before = ran.length;
+    await Promise.resolve();
+    expect(ran.length).toBe(before);
+    if (action.kind === "hook") parked.push(String((action.details as { hook?: unknown }).hook));
+    await harness.executeAction();
+  }
+  await run;
+  const request = ["before_request", "transform_context", "after_response"];
+  expect(parked).toEqual([
+    "before_run",
+    ...request,
+    "before_tool",
+    "after_tool",
+    ...request,
+    "before_run_end",
+  ]);
+  expect(ran).toEqual(parked.flatMap((name) => [name, name]));
 });
