@@ -62,20 +62,26 @@ describe("the judge", () => {
   });
 
   describe("with a failed transaction", () => {
-    const failing = (isStored: boolean) => {
-      const history = pending({ maxAttempts: 2 }).request(0);
-      const before = history.fork();
-      history.settleFinish();
-      const step = history.steps.at(-1);
+    /** The history with a step that fails and is stored all the same, or is not. */
+    const withFailure = (before: History, step: (history: History) => History, isStored: boolean) => {
+      const history = step(before.fork());
+      const failed = history.steps.at(-1);
       const event: TimelineEvent = {
         kind: "commit-failed",
-        boundary: { kind: "commit", label: "generation.settle.finish", occurrence: 1 },
-        payload: { writes: step?.writes },
+        boundary: { kind: "commit", label: "failing", occurrence: 1 },
+        payload: { writes: failed?.writes },
         error: "StorageFault: no space",
       };
       const after = isStored ? history : before;
-      after.events.splice(step?.at ?? 0, isStored ? 1 : 0, event);
+      after.events.splice(failed?.at ?? 0, isStored ? 1 : 0, event);
       return after;
+    };
+    const failing = (isStored: boolean) => {
+      return withFailure(
+        pending({ maxAttempts: 2 }).request(0),
+        (history) => history.settleFinish(),
+        isStored,
+      );
     };
 
     it("passes a session that goes on without it", () => {
@@ -85,6 +91,14 @@ describe("the judge", () => {
 
     it("passes a session that goes on with it, because the seqs leave room for it", () => {
       expect(judged(failing(true).crash().completed())).toEqual([]);
+    });
+
+    it("passes a session that goes on with the first of two, and without the second", () => {
+      const prompted = new History({ maxAttempts: 2 }).seed().prompt();
+      const first = withFailure(prompted, (history) => history.ready(), true).crash();
+      const second = withFailure(first.intent().request(0), (history) => history.settleFinish(), false);
+      const history = second.crash().retryUnknown().intent().request(0).settleFinish().completed();
+      expect(judged(history)).toEqual([]);
     });
 
     it("passes either end if nothing follows", () => {

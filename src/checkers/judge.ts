@@ -1,9 +1,9 @@
 /**
  * The judge of the harness: folds the timeline once, names each commit by its row, and tells every checker.
  *
- * A transaction that failed may be stored all the same. So from then on two judges look on, one for either case. The
- * one that takes it for stored gives up when a later sequence number leaves no room for the failed writes; otherwise
- * the one that finds less broken at the end was right.
+ * A transaction that failed may be stored all the same. So from then on two judges look on, one for either case, and four
+ * after the next failure. One that takes a transaction for stored gives up when a later sequence number leaves no room for
+ * its writes; of the others, the one that finds least broken at the end was right.
  *
  * Of one defect it says the first sight only: the same checker, the same signature.
  */
@@ -41,7 +41,41 @@ export interface HarnessJudgeContext {
 export function startHarnessJudge({ scenario, off }: HarnessJudgeContext): CheckerRun<RunEnd> {
   const checks = HARNESS_CHECKS.filter(({ name }) => !off.includes(name));
   const benches = checks.map(({ name, start }) => ({ name, run: start(scenario) }));
-  return new HarnessJudge(benches, StoreModel.fresh(), []);
+  return new HarnessJudges([new HarnessJudge(benches, StoreModel.fresh(), [])]);
+}
+
+/** One judge for each case that is possible; the first takes no failed transaction for stored. */
+class HarnessJudges implements CheckerRun<RunEnd> {
+  #all: readonly HarnessJudge[];
+
+  constructor(all: readonly HarnessJudge[]) {
+    this.#all = all;
+  }
+
+  labels(): readonly string[] {
+    return this.#all[0]?.labels() ?? [];
+  }
+
+  observe(event: TimelineEvent): void {
+    if (event.kind === "commit") {
+      const { firstSeq } = harnessCommitOf(event.payload).result;
+      this.#all = this.#all.filter(({ lastSeq }, index) => index === 0 || lastSeq < firstSeq);
+    }
+    for (const judge of this.#all) judge.observe(event);
+    if (event.kind === "commit-failed") {
+      const failure = failureOf(event.payload);
+      this.#all = [...this.#all, ...this.#all.map((judge) => judge.assuming(event.boundary, failure))];
+    }
+  }
+
+  fork(): HarnessJudges {
+    return new HarnessJudges(this.#all.map((judge) => judge.fork()));
+  }
+
+  finish(end: RunEnd): readonly Violation[] {
+    const found = this.#all.map((judge) => judge.finish(end));
+    return found.reduce((least, other) => (other.length < least.length ? other : least));
+  }
 }
 
 interface Bench {
@@ -54,14 +88,12 @@ interface Seat extends Bench {
   readonly report: Report;
 }
 
-class HarnessJudge implements CheckerRun<RunEnd> {
+class HarnessJudge {
   readonly #seats: readonly Seat[];
   readonly #model: StoreModel;
   readonly #violations: Violation[];
   /** Of the commits of the current life. */
   #labels = new Set<string>();
-  /** The judge that takes the last failed transaction for stored. */
-  #stored: HarnessJudge | undefined;
 
   constructor(benches: readonly Bench[], model: StoreModel, violations: readonly Violation[]) {
     this.#seats = benches.map(({ name, run }) => ({ name, run, report: this.#reportAs(name) }));
@@ -79,35 +111,31 @@ class HarnessJudge implements CheckerRun<RunEnd> {
 
   observe(event: TimelineEvent): void {
     if (event.kind === "commit") {
-      const commit = harnessCommitOf(event.payload);
-      const stored = this.#stored;
-      if (stored !== undefined && commit.result.firstSeq <= stored.lastSeq) this.#stored = undefined;
-      this.#stored?.observe(event);
-      this.#commit(event.boundary, commit);
+      this.#commit(event.boundary, harnessCommitOf(event.payload));
       return;
     }
     if (event.kind === "boot") this.#labels = new Set();
-    this.#stored?.observe(event);
     this.#model.observe(event);
     for (const { run, report } of this.#seats) run.event?.(event, this.#model, report);
-    if (event.kind === "commit-failed") {
-      this.#stored = this.fork();
-      this.#stored.#assume(event.boundary, failureOf(event.payload));
-    }
   }
 
   fork(): HarnessJudge {
     const benches = this.#seats.map(({ name, run }) => ({ name, run: run.fork() }));
     const copy = new HarnessJudge(benches, this.#model.fork(), this.#violations);
     copy.#labels = new Set(this.#labels);
-    copy.#stored = this.#stored?.fork();
+    return copy;
+  }
+
+  /** A copy that takes a failed transaction for one that was confirmed. */
+  assuming(boundary: Boundary, failure: HarnessFailure): HarnessJudge {
+    const copy = this.fork();
+    copy.#assume(boundary, failure);
     return copy;
   }
 
   finish(end: RunEnd): readonly Violation[] {
-    const stored = this.#stored?.finish(end);
     for (const { run, report } of this.#seats) run.finish?.(end, this.#model, report);
-    return stored !== undefined && stored.length < this.#violations.length ? stored : this.#violations;
+    return this.#violations;
   }
 
   #commit(boundary: Boundary, payload: HarnessCommit): void {
@@ -125,7 +153,6 @@ class HarnessJudge implements CheckerRun<RunEnd> {
     for (const { run, report } of this.#seats) run.after?.(commit, this.#model, report);
   }
 
-  /** Takes a failed transaction for one that was confirmed. */
   #assume(boundary: Boundary, { writes, nowMs = 0 }: HarnessFailure): void {
     const firstSeq = (this.#model.lastSeq ?? 0) + 1;
     const seqs = writes.map((_, index) => firstSeq + index);
