@@ -32,10 +32,12 @@ import {
   type Scenario,
   type SummaryRow,
   summaryReply,
+  turnsOf,
 } from "../faults/index.ts";
 import { canonicalJson, jsonEquals } from "../foundation/index.ts";
 import type { EntryDraft, OperationState, ToolCall, ToolCallContent } from "../model/index.ts";
 import type { HarnessCheck, HarnessCheckRun, ObservedCommit, OtherEvent, Report } from "./harness-check.ts";
+import { statesOf } from "./lane-states.ts";
 import { assistantIn, callsIn, decisionOf, summaryOf, toolResultIn } from "./rows/site.ts";
 import { toolArgsKey } from "./rows/tools.ts";
 import { type StoreModel, summaryAttemptId } from "./store-model.ts";
@@ -124,7 +126,8 @@ class EffectSafetyRun implements HarnessCheckRun {
       row.kind === "request"
         ? `request ${row.ask} of turn ${row.turn}`
         : `request ${row.index} of summary ${row.task}, attempt ${row.attempt}`;
-    const intents = model.registers("op.state").flatMap(({ value }) => requestIntents(value));
+    const lane = row.kind === "request" ? row.lane : undefined;
+    const intents = statesOf(this.#scenario, lane, model).flatMap((value) => requestIntents(value));
     const intent = intents.find(({ id }) => !this.#requests.has(id)) ?? intents[0];
     if (intent === undefined) {
       report("request without an intent", `${what} was sent, and no operation has a durable request intent`);
@@ -287,8 +290,8 @@ function responseTo(row: BillRow | SummaryRow, scenario: Scenario, asked: AskedW
   return [{ type: "text", text }, ...calls];
 }
 
-function turnReply({ turns }: Scenario, { turn, ask }: BillRow) {
-  const replies = turns[turn];
+function turnReply(scenario: Scenario, { turn, ask, lane }: BillRow) {
+  const replies = turnsOf(scenario, lane)[turn];
   return replies?.[Math.min(ask, replies.length) - 1];
 }
 

@@ -18,6 +18,7 @@ import type { Scenario, ScriptedUsage, WorldRow } from "../faults/index.ts";
 import { type OperationState, type Usage, type UsageRowDraft, zeroUsage } from "../model/index.ts";
 import type { RunEnd } from "./contract.ts";
 import type { HarnessCheck, HarnessCheckRun, ObservedCommit, OtherEvent, Report } from "./harness-check.ts";
+import { statesOf } from "./lane-states.ts";
 import { OUTSIDE_ROW } from "./rows/outside.ts";
 import { assistantIn, callsIn, decisionOf } from "./rows/site.ts";
 import type { StoreModel } from "./store-model.ts";
@@ -113,7 +114,7 @@ class LedgerRun implements HarnessCheckRun {
   #charge(row: WorldRow, model: StoreModel): void {
     const usage = chargeOf(row, this.#scenario);
     if (usage === undefined) return;
-    const key = chargeKey(row, model, this.#open);
+    const key = chargeKey(row, model, this.#open, this.#scenario);
     // Without an intent nothing will settle it; effect safety says so, and the bill will not add up.
     if (key === undefined) return;
     this.#open.set(key, [...(this.#open.get(key) ?? []), { usage, life: model.life }]);
@@ -200,11 +201,17 @@ function priceOf(row: WorldRow, { tools }: Scenario): ScriptedUsage | undefined 
 }
 
 /** Under which key a charge waits for its booking. */
-function chargeKey(row: WorldRow, model: StoreModel, open: ReadonlyMap<string, unknown>): string | undefined {
+function chargeKey(
+  row: WorldRow,
+  model: StoreModel,
+  open: ReadonlyMap<string, unknown>,
+  scenario: Scenario,
+): string | undefined {
   switch (row.kind) {
     case "request":
+      return requestKey(statesOf(scenario, row.lane, model), open);
     case "summary":
-      return requestKey(model, open);
+      return requestKey(statesOf(scenario, undefined, model), open);
     case "decision":
       return hookKey(model);
     case "cancellation":
@@ -224,8 +231,11 @@ function hookKey(model: StoreModel): string | undefined {
 }
 
 /** The usage id of the request intent that is open, one without a charge first. */
-function requestKey(model: StoreModel, open: ReadonlyMap<string, unknown>): string | undefined {
-  const ids = model.registers("op.state").flatMap(({ value }) => pendingUsageId(value) ?? []);
+function requestKey(
+  states: readonly OperationState[],
+  open: ReadonlyMap<string, unknown>,
+): string | undefined {
+  const ids = states.flatMap((state) => pendingUsageId(state) ?? []);
   return ids.find((id) => !open.has(id)) ?? ids[0];
 }
 

@@ -60,6 +60,7 @@ export {
   filledIn,
   isNoting,
   isStructural,
+  type LaneScript,
   type MeanwhileCall,
   MODEL_LIMITS,
   type Moment,
@@ -75,6 +76,7 @@ export {
   type ScriptedUsage,
   type Stimulus,
   type StructuralCall,
+  turnsOf,
 } from "./scenario.ts";
 export { Timeline, type TimelineEvent } from "./timeline.ts";
 export {

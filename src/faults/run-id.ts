@@ -7,7 +7,7 @@
  *         | faulty "/" scenario "/" subject "/" fault [ "?seed=" number ]
  *         | "race" "/" race "/" subject "/" order [ "/" cuts ] [ "?seed=" number ]
  * kind    = "walk" | "crash" | "kill" | "takeover" | "backends" | "drives" | "determinism"
- * faulty  = "torn" | "disk-fault"
+ * faulty  = "torn" | "disk-fault" | "fuzz"
  * cuts    = cut *( "+" cut )
  * cut     = label "#" occurrence ":" position [ "@" bytes ]
  * ```
@@ -18,6 +18,8 @@
  * `torn` and `disk-fault` carry a fault, whose words belong to their explorers: `tool.settle#2:cut@117`, `first.write-eio@3`.
  * `race` names a race in the place of the scenario, and one of its orders, or an interleaving by the numbers of what went
  * on at each choice: `race/abort-vs-settlement/jsonl/abort-first`, `race/abort-vs-settlement/memory/steps@0.1.0`.
+ * `fuzz` names a mixture in the place of the scenario, and carries the path to one case of it: `17`, shrunk `17:0:3`; what
+ * stores must agree on names them all, as `backends` does.
  * The seed is left out when it is the default.
  *
  * Invariants.
@@ -40,8 +42,8 @@ export type RunKind =
   | "race"
   | FaultyKind;
 
-/** Runs in which something is done to the medium. */
-export type FaultyKind = "torn" | "disk-fault";
+/** Runs whose explorer has words of its own for what befalls them. */
+export type FaultyKind = "torn" | "disk-fault" | "fuzz";
 
 /** What a run depends on, beside the code. */
 export interface RunId {
@@ -51,7 +53,7 @@ export interface RunId {
   /** Empty for runs that nobody cuts. A cut of a parsed id knows no boundary kind; labels are unique across kinds. */
   readonly cuts: readonly CutRef[];
   readonly seed: number;
-  /** What is done to the medium, in the words of its explorer; for runs of a faulty kind, and only for them. */
+  /** What befalls the run, in the words of its explorer; for runs of a faulty kind, and only for them. */
   readonly fault?: string;
   /** For runs of a race, and only for them: which order, or which interleaving. */
   readonly order?: string;
@@ -142,7 +144,7 @@ export function parseCut(text: string): CutRef | undefined {
   return bytes === undefined ? base : { ...base, bytesWritten: Number(bytes) };
 }
 
-const FAULTY_KINDS: readonly string[] = ["torn", "disk-fault"] satisfies FaultyKind[];
+const FAULTY_KINDS: readonly string[] = ["torn", "disk-fault", "fuzz"] satisfies FaultyKind[];
 
 const KINDS: readonly string[] = [
   "walk",

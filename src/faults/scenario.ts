@@ -12,6 +12,8 @@ export interface Scenario {
   readonly name: string;
   /** One sentence: what happens. */
   readonly title: string;
+  /** It was drawn, and nobody derived what its work on the tree comes to: its summaries are answers to what may be asked. */
+  readonly isGenerated?: true;
   readonly settings: ScenarioSettings;
   readonly tools: readonly ScriptedTool[];
   /**
@@ -39,6 +41,21 @@ export interface Scenario {
   readonly schedule?: readonly ScheduledCall[];
   /** What the application's hooks make of the text of each response, and of each result of a tool. */
   readonly rewrites?: { readonly response?: string; readonly result?: string };
+  /**
+   * Further lanes, each at the root, and what goes on in them while all that goes on in the first one. A scenario that has
+   * some comes to no work on a tree: what the script counts of that, it counts over all lanes.
+   */
+  readonly lanes?: readonly LaneScript[];
+}
+
+/** What is asked, answered and said in one lane; see {@link Scenario}. No two lanes share a text, or an id of a call. */
+export interface LaneScript extends Pick<Scenario, "turns" | "stimuli" | "meanwhile"> {
+  readonly lane: string;
+}
+
+/** What the model answers in a lane, by turn; the first lane has no name here. */
+export function turnsOf({ turns, lanes }: Scenario, lane: string | undefined): Scenario["turns"] {
+  return lane === undefined ? turns : (lanes?.find((script) => script.lane === lane)?.turns ?? []);
 }
 
 /** Settings that every system understands or may ignore, with its specification's defaults where absent. */
@@ -103,6 +120,8 @@ export function isNoting(call: { readonly call: string }): call is NotingCall {
 export type StructuralCall = {
   /** The tag of the error with which it is refused; absent: it is accepted. */
   readonly refused?: string;
+  /** Whether it is accepted depends on what is not known beforehand: a generated scenario. Both are right. */
+  readonly mayBeRefused?: true;
 } & (
   | { readonly call: "compact"; readonly customInstructions?: string }
   | {
@@ -149,7 +168,10 @@ export type Moment =
   | { readonly tool: string };
 
 /** The calls of a moment, in order. */
-export function callsAt({ meanwhile }: Scenario, moment: Moment): readonly MeanwhileCall[] {
+export function callsAt(
+  { meanwhile }: Pick<Scenario, "meanwhile">,
+  moment: Moment,
+): readonly MeanwhileCall[] {
   return (meanwhile ?? []).filter((call) => isSameMoment(call.while, moment));
 }
 

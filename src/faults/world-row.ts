@@ -7,6 +7,8 @@ export type WorldRow = BillRow | SummaryRow | DecisionRow | EffectRow | Cancella
 /** A request or a poll that was sent, and what it cost. */
 export interface BillRow {
   readonly kind: "request";
+  /** The lane whose turn it is; absent for the first one. */
+  readonly lane?: string;
   readonly turn: number;
   /** From 1: one more than the answers that this turn had settled when it was asked. */
   readonly ask: number;

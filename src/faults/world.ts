@@ -18,7 +18,14 @@ import type { JsonValue, VirtualClock } from "../foundation/index.ts";
 import { canonicalJson } from "../foundation/index.ts";
 import type { Boundary } from "./boundary.ts";
 import type { Gate } from "./gate.ts";
-import type { Scenario, ScriptedDecision, ScriptedReply, ScriptedTool, ScriptedUsage } from "./scenario.ts";
+import {
+  type Scenario,
+  type ScriptedDecision,
+  type ScriptedReply,
+  type ScriptedTool,
+  type ScriptedUsage,
+  turnsOf,
+} from "./scenario.ts";
 import type { Timeline } from "./timeline.ts";
 import type { SummaryRow, WorldRow } from "./world-row.ts";
 
@@ -99,16 +106,16 @@ export class World {
   }
 
   /**
-   * Sends a request of a turn; `ask` as in {@link BillRow}. Rejects with `ScriptExhausted` if the scenario has no such
-   * turn.
+   * Sends a request of a turn; `ask` and `lane` as in {@link BillRow}. Rejects with `ScriptExhausted` if the scenario has
+   * no such turn.
    */
-  request(access: WorldAccess, turn: number, ask: number): Promise<ScriptedReply> {
-    return this.#ask(access, REQUEST_LABEL, turn, ask);
+  request(access: WorldAccess, turn: number, ask: number, lane?: string): Promise<ScriptedReply> {
+    return this.#ask(access, REQUEST_LABEL, { turn, ask, lane });
   }
 
   /** Polls the deferred job of a turn: one more ask of it. */
-  poll(access: WorldAccess, turn: number, ask: number): Promise<ScriptedReply> {
-    return this.#ask(access, POLL_LABEL, turn, ask);
+  poll(access: WorldAccess, turn: number, ask: number, lane?: string): Promise<ScriptedReply> {
+    return this.#ask(access, POLL_LABEL, { turn, ask, lane });
   }
 
   /** Gives a deferred job up. */
@@ -119,12 +126,17 @@ export class World {
     }));
   }
 
-  #ask(access: WorldAccess, label: string, turn: number, ask: number): Promise<ScriptedReply> {
+  #ask(
+    access: WorldAccess,
+    label: string,
+    { turn, ask, lane }: { readonly turn: number; readonly ask: number; readonly lane: string | undefined },
+  ): Promise<ScriptedReply> {
     return this.#effect(access, label, () => {
-      const replies = this.scenario.turns[turn];
+      const replies = turnsOf(this.scenario, lane)[turn];
       const reply = replies?.[Math.min(ask, replies.length) - 1];
       if (reply === undefined) throw new ScriptExhausted(this.scenario.name, `turn ${turn}`);
-      return { row: { kind: "request", turn, ask, usage: reply.usage }, answer: () => reply };
+      const of = lane === undefined ? {} : { lane };
+      return { row: { kind: "request", ...of, turn, ask, usage: reply.usage }, answer: () => reply };
     });
   }
 

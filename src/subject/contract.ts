@@ -15,6 +15,7 @@
  * 4. Given equal disk, world, scenario, seed and incarnation, a life does the same.
  */
 import type {
+  Account,
   CheckerRun,
   RecoveryExpectation,
   RecoveryQuestion,
@@ -24,11 +25,13 @@ import type {
 } from "../checkers/index.ts";
 import type {
   Gate,
+  MeanwhileCall,
   MediumFault,
   MediumFaultKind,
   MediumStop,
   RaceCall,
   Scenario,
+  Stimulus,
   Story,
   Timeline,
   World,
@@ -68,6 +71,8 @@ export interface Subject {
   boot(boot: Boot): Incarnation;
   /** What is durable now. Rejects if it cannot be read. */
   view(disk: Disk, reading: ViewReading): Promise<View>;
+  /** What a view holds, in the words of a scenario; absent if nobody can read it so. */
+  account?(view: View): Account;
   /** The subject's own checkers, over one run. */
   judge(context: JudgeContext): CheckerRun<RunEnd>;
   /** What a view says, line by line, as the histories of races say it; absent where no race can be run. */
@@ -152,7 +157,19 @@ export interface Boot {
   readonly mediumStop?: MediumStop;
   /** How the medium fails in this life. Only with a kind of fault that the subject lists. */
   readonly mediumFault?: MediumFault;
+  /** Told by the application of each of its calls, for whoever holds the system to what it has answered. */
+  readonly told?: (told: ToldOfCall) => void;
 }
+
+/** A call of an application: about to be made, or answered. One that the process died in is never answered. */
+export interface ToldOfCall {
+  readonly lane: string;
+  readonly call: Stimulus | MeanwhileCall;
+  readonly phase: "asked" | CallOutcome;
+}
+
+/** `refused`: the system answered that it does not do it, such as a queue that takes nothing any more. */
+export type CallOutcome = "done" | "refused";
 
 /** One life of the process. */
 export interface Incarnation {

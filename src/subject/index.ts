@@ -1,15 +1,18 @@
 /** `subject`: the contract that explorers ask, and the built-in systems behind it. */
 export type {
+  Account,
   Downtime,
   RecoveryExpectation,
   RecoveryQuestion,
   RunEnd,
+  Said,
   View,
   ViewReading,
 } from "../checkers/index.ts";
 export { builtInSubjects, MEDIA, subjectById } from "./built-in.ts";
 export type {
   Boot,
+  CallOutcome,
   Disk,
   DiskFile,
   Drive,
@@ -18,6 +21,7 @@ export type {
   Incarnation,
   JudgeContext,
   Subject,
+  ToldOfCall,
   TornDisk,
 } from "./contract.ts";
 export { JsonlSubjectDisk, jsonlMedium, jsonlMediumOver } from "./harness/jsonl-medium.ts";

@@ -130,6 +130,7 @@ class Continuation {
     switch (stimulus.call) {
       case "compact":
       case "navigateTree":
+        if (stimulus.mayBeRefused) throw new NotCovered("work on a tree that may be refused");
         if (stimulus.refused === undefined) this.#work(stimulus);
         return;
       case "prompt":

@@ -68,6 +68,7 @@ export class ExpectedStructural {
 
   /** Work that begins now. `targetId`: of a navigation, below which the summary hangs. */
   begin(targetId?: string): WorkEnd {
+    this.#assertDerived();
     const { decisions, summaries } = this.#scenario;
     const task = this.#task();
     if ((decisions?.[task] ?? undefined) === undefined && (summaries?.[task] ?? undefined) === undefined) {
@@ -79,6 +80,7 @@ export class ExpectedStructural {
 
   /** Work that was under way when the process died; it began at a time, as an offset in ms. */
   resume(structural: StructuralDecision, begunMs: number, targetId?: string): WorkEnd {
+    this.#assertDerived();
     if (structural.status === "deciding") {
       this.#session.nowMs = begunMs;
       return this.#decide(targetId);
@@ -105,6 +107,10 @@ export class ExpectedStructural {
         return { kind: "failed", error: ANY_ERROR };
       }
     }
+  }
+
+  #assertDerived(): void {
+    if (this.#scenario.isGenerated) throw new NotCovered("work on the tree of a generated workload");
   }
 
   /** How long the work that comes next waits between its attempts, from the first on, ms. */

@@ -11,11 +11,12 @@ import { renameIds, sortedJson } from "../canonical-view.ts";
 import type { RecoveryExpectation, RecoveryQuestion, View } from "../contract.ts";
 import { continueFrom } from "./continuation.ts";
 import { defers } from "./deferred.ts";
-import { type ParsedView, parseView } from "./parsed-view.ts";
+import { NotCovered, type ParsedView, parseView } from "./parsed-view.ts";
 
 /** The view that recovery must reach; see the header. @throws NotCovered */
 export async function expectRecovery(question: RecoveryQuestion): Promise<RecoveryExpectation> {
   const { scenario, cut, uninterrupted } = question;
+  if (scenario.lanes !== undefined) throw new NotCovered("several lanes at once");
   if (leavesNothingPending(cut) && !defers(scenario))
     return { canonical: uninterrupted.canonical, demands: [] };
   const atCut = await question.atCut();

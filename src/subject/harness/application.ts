@@ -1,5 +1,5 @@
 /**
- * The application over the harness: makes the calls of a scenario, in every life.
+ * The application over the harness: makes the calls of a scenario to one lane, in every life.
  *
  * It is the simplest correct one. After a restart it knows nothing but what is durable: an operation that is suspended
  * is resumed; a message that is in the conversation or in a queue was said and is never said twice; of the calls in
@@ -26,6 +26,7 @@ import {
 import { absurd, type Clock } from "../../foundation/index.ts";
 import type {
   AgentHarness,
+  AgentLane,
   CompactionResult,
   NavigationResult,
   ResumeResult,
@@ -35,7 +36,7 @@ import type {
 import type { AgentMessage, DeferredHandle, Entry } from "../../model/index.ts";
 import { MAIN_LANE, type Session } from "../../session/index.ts";
 import type { SessionDump, Storage } from "../../storage/index.ts";
-import type { Drive } from "../contract.ts";
+import type { CallOutcome, Drive, ToldOfCall } from "../contract.ts";
 import { actionName } from "./action-name.ts";
 import { Racer, wordOf } from "./racer.ts";
 import { jobDataOf, usageOf } from "./scripted-models.ts";
@@ -44,6 +45,8 @@ import { jobDataOf, usageOf } from "./scripted-models.ts";
 export interface Attached {
   readonly harness: AgentHarness;
   readonly session: Session;
+  /** The lane that it calls. */
+  readonly lane: AgentLane;
 }
 
 /** What an application lives by. */
@@ -55,11 +58,19 @@ export interface ApplicationParts {
   readonly isFirst: boolean;
   /** Everything durable, read beside the life. */
   readonly dump: () => SessionDump;
+  /** The lane that it calls. */
+  readonly lane: string;
+  /** Told of each call before it is made and once it is answered. */
+  readonly told: ((told: ToldOfCall) => void) | undefined;
 }
+
+/** What an application calls. */
+export type Script = Pick<Scenario, "stimuli" | "meanwhile" | "schedule">;
 
 /** See the module header. */
 export class Application {
-  readonly #scenario: Scenario;
+  readonly lane: string;
+  readonly #script: Script;
   readonly #parts: ApplicationParts;
   readonly #drive: Drive;
   readonly #clock: Clock;
@@ -71,8 +82,9 @@ export class Application {
   readonly #failed: Promise<never>;
   #fail: (error: unknown) => void = () => undefined;
 
-  constructor(scenario: Scenario, store: Storage, parts: ApplicationParts) {
-    this.#scenario = scenario;
+  constructor(script: Script, store: Storage, parts: ApplicationParts) {
+    this.lane = parts.lane;
+    this.#script = script;
     this.#parts = parts;
     this.#drive = parts.drive;
     this.#clock = parts.clock;
@@ -97,7 +109,7 @@ export class Application {
   }
 
   async #live(suspended: SuspendedOperation | undefined): Promise<void> {
-    const { schedule } = this.#scenario;
+    const { schedule } = this.#script;
     if (schedule !== undefined) {
       const isDone = await Promise.all(schedule.map(({ call }) => this.#wasMade(call)));
       this.#racer = this.#newRacer(schedule.filter((_, index) => isDone[index] === false));
@@ -132,7 +144,7 @@ export class Application {
    */
   readonly during = async (moment: Moment): Promise<void> => {
     try {
-      for (const call of callsAt(this.#scenario, moment)) {
+      for (const call of callsAt(this.#script, moment)) {
         if (!(await this.#isDone(call))) await this.#make(call);
       }
     } catch (error) {
@@ -143,7 +155,7 @@ export class Application {
 
   /** The calls in order, without those before one that is done. */
   async #undone(): Promise<readonly Stimulus[]> {
-    const { stimuli } = this.#scenario;
+    const { stimuli } = this.#script;
     const isSaid = await Promise.all(stimuli.map((stimulus) => this.#isDone(stimulus)));
     let next = isSaid.lastIndexOf(true) + 1;
     // Work on the tree says nothing; what was done of it since then shows in how the lane's last operation ended.
@@ -156,7 +168,7 @@ export class Application {
 
   /** Whether the last operation of the lane is that of a call. */
   async #isLatest(call: StructuralCall): Promise<boolean> {
-    const result = (await this.#store.getRegister("lane.lastResult", MAIN_LANE))?.value;
+    const result = (await this.#store.getRegister("lane.lastResult", this.lane))?.value;
     if (result === undefined || call.refused !== undefined) return false;
     if (call.call === "compact") return result.kind === "compaction";
     if (result.kind !== "navigation") return false;
@@ -178,22 +190,32 @@ export class Application {
   }
 
   async #make(call: Stimulus | MeanwhileCall): Promise<void> {
-    const { harness } = this.#attachedNow();
+    const { told } = this.#parts;
+    told?.({ lane: this.lane, call, phase: "asked" });
+    const outcome = await this.#answer(call);
+    told?.({ lane: this.lane, call, phase: outcome });
+  }
+
+  async #answer(call: Stimulus | MeanwhileCall): Promise<CallOutcome> {
+    const { lane } = this.#attachedNow();
     await this.#racer?.at({ beforeCall: call.call });
-    if (isNoting(call)) return this.#note(call);
-    if (isStructural(call))
-      return this.#run(call.call, (await this.#work(harness, call)).answer, call.refused);
-    if (call.call === "prompt") return this.#run(call.call, harness.prompt(call.text));
+    if (isNoting(call)) {
+      await this.#note(call);
+      return "done";
+    }
+    if (isStructural(call)) return this.#run(call.call, (await this.#work(lane, call)).answer, call);
+    if (call.call === "prompt") return this.#run(call.call, lane.prompt(call.text));
     if (call.call !== "abort") return this.#say(call);
-    const aborted = await harness.abort();
+    const aborted = await lane.abort();
     if (!aborted.ok) throw aborted.error;
+    return "done";
   }
 
   async #isNoted(call: NotingCall): Promise<boolean> {
     const store = this.#store;
     switch (call.call) {
       case "setThinkingLevel":
-        return (await store.getRegister("lane.config", MAIN_LANE))?.value.thinkingLevel === call.level;
+        return (await store.getRegister("lane.config", this.lane))?.value.thinkingLevel === call.level;
       case "setName":
         return (await store.getRegister("fact.name", ""))?.value === call.name;
       case "createLane":
@@ -209,10 +231,10 @@ export class Application {
   }
 
   async #note(call: NotingCall): Promise<void> {
-    const { harness, session } = this.#attachedNow();
+    const { harness, session, lane } = this.#attachedNow();
     switch (call.call) {
       case "setThinkingLevel":
-        return harness.setThinkingLevel(call.level);
+        return lane.setThinkingLevel(call.level);
       case "setName":
         return session.setName(call.name);
       case "createLane": {
@@ -221,7 +243,7 @@ export class Application {
         return;
       }
       case "recordUsage": {
-        const booked = await harness.recordUsage(usageOf(call.usage));
+        const booked = await lane.recordUsage(usageOf(call.usage));
         if (!booked.ok) throw booked.error;
         return;
       }
@@ -231,13 +253,13 @@ export class Application {
   }
 
   /** Begins work on the tree. Boxed, so that whoever waits for the beginning does not wait for the answer. */
-  async #work(harness: AgentHarness, call: StructuralCall): Promise<{ readonly answer: Call }> {
+  async #work(lane: AgentLane, call: StructuralCall): Promise<{ readonly answer: Call }> {
     const { customInstructions } = call;
     const asked = customInstructions === undefined ? {} : { customInstructions };
-    if (call.call === "compact") return { answer: harness.compact(asked) };
+    if (call.call === "compact") return { answer: lane.compact(asked) };
     const { summarize = false, label } = call;
     const options = { ...asked, summarize, ...(label === undefined ? {} : { label }) };
-    return { answer: harness.navigateTree(await this.#targetOf(call.to), options) };
+    return { answer: lane.navigateTree(await this.#targetOf(call.to), options) };
   }
 
   /** The id of the message that says a text; a text that nobody said is taken for an id. */
@@ -251,88 +273,91 @@ export class Application {
     return (await this.#store.getEntries([id])).get(id);
   }
 
-  async #say({ call, text }: QueueCall): Promise<void> {
-    const { harness, session } = this.#attachedNow();
+  async #say({ call, text }: QueueCall): Promise<CallOutcome> {
+    const { lane } = this.#attachedNow();
+    // What is written without a lane goes to the first one.
+    const session = this.lane === MAIN_LANE ? this.#attachedNow().session : lane.session;
     switch (call) {
       case "steer":
       case "followUp": {
-        const said = await harness[call](text);
+        const said = await lane[call](text);
         // The run takes no input any more: an answer like any other.
         if (!said.ok && said.error._tag !== "NoActiveRun") throw said.error;
-        return;
+        return said.ok ? "done" : "refused";
       }
       case "nextRun": {
-        const said = await harness.nextRun(text);
+        const said = await lane.nextRun(text);
         if (!said.ok) throw said.error;
-        return;
+        return "done";
       }
       case "cancelQueued": {
         const id = await this.#idOf(text);
-        const taken = id === undefined ? undefined : await harness.cancelQueued(id);
+        const taken = id === undefined ? undefined : await lane.cancelQueued(id);
         if (taken?.ok === false) throw taken.error;
-        return;
+        return taken?.value.kind === "cancelled" ? "done" : "refused";
       }
       case "appendMessage":
         await session.appendMessage({ role: "user", content: text, timestamp: this.#clock.now() });
-        return;
+        return "done";
       case "appendCustom":
         await session.appendCustomEntry(CUSTOM_TYPE, text);
-        return;
+        return "done";
     }
   }
 
   /** Makes a call, and resumes its run as often as it is suspended, until it has ended. */
-  async #run(name: string, call: Call, refused?: string): Promise<void> {
+  async #run(name: string, call: Call, { refused, mayBeRefused }: Refusals = {}): Promise<CallOutcome> {
     const racer = this.#racer;
     const answered = racer?.answered(name, async () => wordOf(await call));
     racer?.beside({ besideCall: name });
     // A manual harness is let through its parked actions until the call is answered.
     if (this.#drive === "manual") await this.#steps();
-    if ((await answered) === "HarnessClosed") return;
+    if ((await answered) === "HarnessClosed") return "refused";
     const result = await call;
-    if (!result.ok && (tagOf(result.error) === refused || racer !== undefined)) return;
+    const isAnswer = racer !== undefined || mayBeRefused === true;
+    if (!result.ok && (isAnswer || tagOf(result.error) === refused)) return "refused";
     if (!result.ok) throw result.error;
     if (refused !== undefined) throw new Error(`a call was accepted that is to be refused with ${refused}`);
-    if (result.value.kind !== "suspended") return;
+    if (result.value.kind !== "suspended") return "done";
     if (result.value.reason !== "deferred") throw new Error("every identity of a scenario is registered");
     await this.#resume(result.value.deferred);
+    return "done";
   }
 
   async #resume(deferred: DeferredHandle | undefined): Promise<void> {
-    const { harness } = this.#attachedNow();
+    const { lane } = this.#attachedNow();
     if (deferred) {
       const { turn, notBefore } = jobDataOf(deferred);
       const moment = { suspendedAt: turn };
       await this.during(moment);
-      if (callsAt(this.#scenario, moment).some(({ call }) => call === "abort"))
-        return this.#untilIdle(harness);
+      if (callsAt(this.#script, moment).some(({ call }) => call === "abort")) return this.#untilIdle(lane);
       await this.#clock.sleep(notBefore - this.#clock.now());
     }
     await this.#racer?.at({ beforeCall: "resume" });
     if (this.#racer?.isClosed) return;
-    await this.#run("resume", harness.resume());
+    await this.#run("resume", lane.resume());
   }
 
   /** Executes the actions of a manual drive until there are none. In a race, calls are made between them. */
   async #steps(): Promise<void> {
-    const { harness } = this.#attachedNow();
+    const { lane } = this.#attachedNow();
     const racer = this.#racer;
-    if (racer === undefined) return harness.runToCompletion();
+    if (racer === undefined) return lane.runToCompletion();
     for (;;) {
-      const action = await harness.peekAction();
+      const action = await lane.peekAction();
       if (action === undefined) return;
       const name = actionName(action);
       // What was called may have taken the action back: look again.
       if (await racer.at({ before: name })) continue;
-      await harness.executeAction();
+      await lane.executeAction();
       await racer.at({ after: name });
     }
   }
 
   /** Waits for the end of an operation that nobody resumes. */
-  async #untilIdle(harness: AgentHarness): Promise<void> {
+  async #untilIdle(lane: AgentLane): Promise<void> {
     if (this.#drive === "manual") await this.#steps();
-    await harness.waitForIdle();
+    await lane.waitForIdle();
   }
 
   /** The id under which a text is durable, placed or queued. */
@@ -355,6 +380,9 @@ export class Application {
 
 /** A call of the harness, under way. */
 type Call = Promise<RunResult | CompactionResult | NavigationResult | ResumeResult>;
+
+/** Whether a call is refused. */
+type Refusals = Pick<StructuralCall, "refused" | "mayBeRefused">;
 
 function tagOf(error: unknown): unknown {
   return typeof error === "object" && error !== null && "_tag" in error ? error._tag : undefined;

@@ -1,5 +1,5 @@
 /**
- * One life of a process over the harness: open the store, attach, and let the application (`application.ts`) go on with
+ * One life of a process over the harness: open the store, attach, and let the applications (`applications.ts`) go on with
  * the scenario where the durable state says it stands.
  */
 import { InstrumentedStorage, type RaceCall, stopsIn } from "../../faults/index.ts";
@@ -9,7 +9,7 @@ import type { AgentHarnessTool, Models, Write } from "../../model/index.ts";
 import { Session } from "../../session/index.ts";
 import type { SessionDump, SessionMetadata, Storage } from "../../storage/index.ts";
 import type { Boot, Incarnation } from "../contract.ts";
-import { Application, type Attached } from "./application.ts";
+import { Applications } from "./applications.ts";
 import { readAside } from "./aside.ts";
 import type { OpenStore } from "./medium.ts";
 import { askForRunEnd, decideByScript, rewriteByScript } from "./scripted-hooks.ts";
@@ -55,7 +55,7 @@ export function startLife(parts: LifeParts, boot: Boot): Incarnation {
 class HarnessLife {
   readonly #parts: LifeParts;
   readonly #boot: Boot;
-  #application: Application | undefined;
+  #applications: Applications | undefined;
   #store: OpenStore | undefined;
   #harness: AgentHarness | undefined;
   #dropped = false;
@@ -72,23 +72,23 @@ class HarnessLife {
       store.abandon();
       return;
     }
-    const { world, scenario, drive, mediumFault, timeline, incarnation } = this.#boot;
-    const { dump } = this.#parts;
-    const application = new Application(scenario, readAside(store.storage, mediumFault), {
+    const { world, scenario, drive, mediumFault, timeline, incarnation, told } = this.#boot;
+    const applications = new Applications(scenario, readAside(store.storage, mediumFault), {
       drive,
       clock: world.clock,
       timeline,
       isFirst: incarnation === 0,
-      dump,
+      dump: this.#parts.dump,
+      told,
     });
-    this.#application = application;
-    const { attached, suspended } = await this.#attach(store, application);
-    this.#harness = attached.harness;
-    await application.live(attached, suspended);
+    this.#applications = applications;
+    const { harness, session, suspended } = await this.#attach(store, applications);
+    this.#harness = harness;
+    await applications.live(harness, session, suspended);
   }
 
   call(call: RaceCall, name: string): Promise<string> | undefined {
-    return this.#application?.call(call, name);
+    return this.#applications?.call(call, name);
   }
 
   drop(): void {
@@ -103,8 +103,8 @@ class HarnessLife {
 
   async #attach(
     store: OpenStore,
-    { during }: Application,
-  ): Promise<{ attached: Attached; suspended: SuspendedOperation | undefined }> {
+    { during }: Applications,
+  ): Promise<{ harness: AgentHarness; session: Session; suspended: readonly SuspendedOperation[] }> {
     const { metadata, seams, label } = this.#parts;
     const boot = this.#boot;
     const { scenario, seed, incarnation, world, gate, timeline, mediumStop, mediumFault } = boot;
@@ -149,7 +149,8 @@ class HarnessLife {
         now: () => clock.now(),
         sleep: async (delayMs, signal) => {
           await world.sleep(access, delayMs, signal);
-          const lastFailure = await models.lastFailure();
+          // Of several lanes it is not known whose wait it was; no scenario calls anything then.
+          const lastFailure = scenario.lanes === undefined ? await models.lastFailure() : undefined;
           if (lastFailure) await during({ retryOf: lastFailure.turn, ask: lastFailure.ask });
         },
       },
@@ -157,6 +158,6 @@ class HarnessLife {
     decideByScript(harness.hooks, world, access, store.storage);
     askForRunEnd(harness.hooks, scenario, aside);
     rewriteByScript(harness.hooks, scenario);
-    return { attached: { harness, session }, suspended: suspended[0] };
+    return { harness, session, suspended };
   }
 }

@@ -5,6 +5,8 @@
  * context, and that of a poll stands in its handle. The ask is one more than the failed and deferred answers that the
  * turn has settled, so that an answer that was lost in a crash is given again. A request whose durable intent is that of
  * a summary is answered as one.
+ *
+ * A further lane of a scenario has a model of its own, by which its requests and its answers are known.
  */
 import {
   filledIn,
@@ -51,15 +53,25 @@ export const SCRIPTED_MODEL: Model = {
 /** A second one, which nobody asks unless it is chosen; for races about the choice. */
 export const OTHER_MODEL_ID = "scripted-2";
 
-/** The model as a scenario wants it. */
-export function scriptedModel({ settings }: Scenario): Model {
-  return { ...SCRIPTED_MODEL, contextWindow: settings.contextWindow ?? SCRIPTED_MODEL.contextWindow };
+/** The model as a scenario wants it, for its first lane or for the named one. */
+export function scriptedModel({ settings }: Scenario, lane?: string): Model {
+  const id = lane === undefined ? SCRIPTED_MODEL.id : `${SCRIPTED_MODEL.id}@${lane}`;
+  return { ...SCRIPTED_MODEL, id, contextWindow: settings.contextWindow ?? SCRIPTED_MODEL.contextWindow };
+}
+
+/** The lane of a model; undefined for the first one. */
+function laneOf({ id }: Pick<Model, "id">): string | undefined {
+  const at = id.indexOf("@");
+  return at < 0 ? undefined : id.slice(at + 1);
 }
 
 /** What the adapters of a life pass through: the world, and the application, which may have something to say. */
 export interface LifeAccess extends WorldAccess {
-  /** Called once an effect has happened, before it answers; resolves when the application is done. */
-  readonly during?: (moment: Moment) => Promise<void>;
+  /**
+   * Called once an effect has happened, before it answers; resolves when the application is done. `lane`: the further lane
+   * for which it happened; a tool is known by its call.
+   */
+  readonly during?: (moment: Moment, lane?: string) => Promise<void>;
 }
 
 /** An ask of a turn. */
@@ -101,14 +113,17 @@ function saidOf(reply: ScriptedReply, { id }: Model, { reasoning, timeoutMs }: A
 export class ScriptedModels implements Models {
   readonly #world: World;
   readonly #access: LifeAccess;
-  readonly #model: Model;
+  /** That of the first lane, then those of the others. */
+  readonly #models: readonly Model[];
   /** Read beside the gate: looking at what is durable is no effect. */
   readonly #store: Storage;
 
   constructor(world: World, access: LifeAccess, store: Storage) {
     this.#world = world;
     this.#access = access;
-    this.#model = scriptedModel(world.scenario);
+    const { scenario } = world;
+    const others = (scenario.lanes ?? []).map(({ lane }) => scriptedModel(scenario, lane));
+    this.#models = [scriptedModel(scenario), ...others];
     this.#store = store;
   }
 
@@ -119,17 +134,17 @@ export class ScriptedModels implements Models {
   }
 
   getModel(provider: string, id: string): Model | undefined {
-    if (provider !== this.#model.provider) return undefined;
-    if (id === OTHER_MODEL_ID) return { ...this.#model, id };
-    return id === this.#model.id ? this.#model : undefined;
+    if (provider !== SCRIPTED_MODEL.provider) return undefined;
+    if (id === OTHER_MODEL_ID) return { ...scriptedModel(this.#world.scenario), id };
+    return this.#models.find((model) => model.id === id);
   }
 
   getProvider(id: string): { id: string } | undefined {
-    return id === this.#model.provider ? { id } : undefined;
+    return id === SCRIPTED_MODEL.provider ? { id } : undefined;
   }
 
   getModels(): readonly Model[] {
-    return [this.#model];
+    return this.#models;
   }
 
   streamSimple(
@@ -154,8 +169,8 @@ export class ScriptedModels implements Models {
     options?: DeferredFetchOptions,
   ): Promise<AssistantMessage> {
     const { turn } = jobDataOf(handle);
-    const { ask } = standOf(await this.#store.scanEntries({ type: "message" }));
-    const send = () => this.#world.poll(this.#access, turn, ask);
+    const { ask } = this.#standOf(model, await this.#store.scanEntries({ type: "message" }));
+    const send = () => this.#world.poll(this.#access, turn, ask, laneOf(model));
     return this.#ask(model, { turn, ask }, send, { ...options, polled: handle });
   }
 
@@ -175,9 +190,15 @@ export class ScriptedModels implements Models {
       };
       return this.#scripted(model, send, options);
     }
-    const stand = standOf(entries);
-    const send = () => this.#world.request(this.#access, stand.turn, stand.ask);
+    const stand = this.#standOf(model, entries);
+    const send = () => this.#world.request(this.#access, stand.turn, stand.ask, laneOf(model));
     return this.#ask(model, stand, send, options);
+  }
+
+  /** Where a lane stands, by its model. */
+  #standOf({ id }: Model, entries: readonly Entry[]): Stand {
+    if (this.#models.length === 1) return standOf(entries);
+    return standOf(entries.filter((entry) => isAnswerOf(entry, id)));
   }
 
   #ask(
@@ -188,7 +209,7 @@ export class ScriptedModels implements Models {
   ): Promise<AssistantMessage> {
     const answer = async () => {
       const reply = await send();
-      await this.#access.during?.(stand);
+      await this.#access.during?.(stand, laneOf(model));
       return reply;
     };
     return this.#scripted(model, answer, options, (job) => {
@@ -216,6 +237,10 @@ export class ScriptedModels implements Models {
       return assistantMessage(model, reply, this.#world.clock.now());
     }
   }
+}
+
+function isAnswerOf(entry: Entry, modelId: string): boolean {
+  return entry.type === "message" && entry.message.role === "assistant" && entry.message.model === modelId;
 }
 
 /** Which work on the tree comes next, as scenarios count it: how many compactions and branch summaries there are. */

@@ -1,5 +1,6 @@
 /** The harness on one medium, as a subject. */
 import {
+  accountOf,
   CATALOGUE,
   expectRecovery,
   labelOf,
@@ -44,6 +45,7 @@ export function harnessSubject<D extends Disk>(
     },
     view: async (disk, { downtimes }) => viewOf(medium.dump(own(disk)), { downtimes }),
     story: storyOf,
+    account: accountOf,
     judge: startHarnessJudge,
     expect: expectRecovery,
   };

@@ -45,7 +45,9 @@ export function txlogSubject(options: { readonly id?: string; readonly seams?: T
   };
 }
 
-function reasonToSkip({ tools, turns, stimuli, meanwhile, decisions, runEnd }: Scenario): string | undefined {
+function reasonToSkip(scenario: Scenario): string | undefined {
+  const { tools, turns, stimuli, meanwhile, decisions, runEnd, lanes } = scenario;
+  if (lanes !== undefined) return "a session of this system has one lane";
   if (tools.some(({ does }) => does.kind === "answers" && does.terminate === true)) {
     return "a tool cannot end a run in this system";
   }
