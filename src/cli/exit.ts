@@ -30,6 +30,7 @@ export type UsageCode =
   | "UNKNOWN_BOUNDARY"
   | "INVALID_RUN_ID"
   | "INVALID_NUMBER"
+  | "INVALID_DURATION"
   | "UNWRITABLE_OUTPUT";
 
 /** The exit code of a result. */

@@ -6,6 +6,7 @@ import { canaries } from "./canaries.ts";
 import { crashPoints } from "./crash-points.ts";
 import { diskFaults } from "./disk-faults.ts";
 import { EXIT, type ExitCode, UsageError } from "./exit.ts";
+import { fuzz } from "./fuzz.ts";
 import { inspect } from "./inspect.ts";
 import { list } from "./list.ts";
 import { races } from "./races.ts";
@@ -37,6 +38,7 @@ export async function main(args: readonly string[], streams: Streams = hostStrea
   tornTail(program, streams, end, line);
   diskFaults(program, streams, end, line);
   races(program, streams, end, line);
+  fuzz(program, streams, end, line);
   repro(program, streams, end);
   inspect(program, streams, end);
   list(program, streams, end);

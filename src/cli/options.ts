@@ -164,6 +164,23 @@ export function wholeNumber(option: string, least: number): (text: string) => nu
   };
 }
 
+/** Reads a time with its unit for an option, as ms. */
+export function duration(option: string): (text: string) => number {
+  return (text) => {
+    const [, count, unit = ""] = /^([1-9]\d*)(s|m|h)$/.exec(text) ?? [];
+    const unitMs = UNITS_MS[unit];
+    if (unitMs === undefined) {
+      throw new UsageError(
+        "INVALID_DURATION",
+        `${option}: expected a number of seconds, minutes or hours such as 90s, 10m or 1h, not ${JSON.stringify(text)}`,
+      );
+    }
+    return Number(count) * unitMs;
+  };
+}
+
+const UNITS_MS: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600_000 };
+
 /** Reads `every`, or a whole number from 0, for an option. */
 export function amount(option: string): (text: string) => "every" | number {
   const count = wholeNumber(option, 0);

@@ -1,7 +1,7 @@
 /** `crashproof repro RUN-ID`: one run again, with its timeline. */
 import type { Command } from "commander";
-import { repro as repeat, verdictOf } from "../explore/index.ts";
-import { parseRunId, type RunId, unscheduled } from "../faults/index.ts";
+import { MIXTURES, repro as repeat, verdictOf } from "../explore/index.ts";
+import { parseRunId, type RunId, type Scenario, unscheduled } from "../faults/index.ts";
 import { timelineReport } from "../report/index.ts";
 import type { Subject } from "../subject/index.ts";
 import { EXIT, type ExitCode, UsageError } from "./exit.ts";
@@ -23,10 +23,13 @@ export function repro(program: Command, streams: Streams, end: (code: ExitCode) 
 
 async function repeatRun(text: string, id: RunId, streams: Streams): Promise<ExitCode> {
   const race = id.kind === "race" ? racesOf([id.scenario])[0] : undefined;
-  const [scenario] = race === undefined ? scenariosOf([id.scenario]) : [unscheduled(race)];
-  if (scenario === undefined)
-    throw new UsageError("UNKNOWN_SCENARIO", `no scenario is called ${id.scenario}`);
-  const parts = { id, text, scenario, subjects: subjectsFor(id), ...(race === undefined ? {} : { race }) };
+  const parts = {
+    id,
+    text,
+    scenario: race === undefined ? scenarioOf(id) : unscheduled(race),
+    subjects: subjectsFor(id),
+    ...(race === undefined ? {} : { race }),
+  };
   const { judgement, events } = await withHost({ quiet: true }, streams, (host) =>
     id.kind === "kill" ? withKillPool(host, (killing) => repeat(parts, killing)) : repeat(parts, host),
   );
@@ -42,6 +45,14 @@ async function repeatRun(text: string, id: RunId, streams: Streams): Promise<Exi
   return EXIT[verdict];
 }
 
+/** The scenario of an id; a generated one is made from the id. */
+function scenarioOf({ kind, scenario }: RunId): Scenario | undefined {
+  if (kind !== "fuzz") return scenariosOf([scenario])[0];
+  if (MIXTURES.some((mixture) => mixture === scenario)) return undefined;
+  const message = `no mixture of generated workloads is called ${JSON.stringify(scenario)}; there are: ${MIXTURES.join(", ")}`;
+  throw new UsageError("UNKNOWN_SCENARIO", message);
+}
+
 function subjectsFor({ kind, subject }: RunId): readonly Subject[] {
-  return subjectsOf(kind === "backends" ? subject.split("=") : [subject]);
+  return subjectsOf(kind === "backends" || kind === "fuzz" ? subject.split("=") : [subject]);
 }

@@ -36,6 +36,12 @@ export const EXPLORER_CHECKS = [
     name: "race-history",
     promise: "each order of a race leaves its one history and is answered so, and a death leaves one of them",
   },
+  {
+    name: "reference-model",
+    promise:
+      "whatever befalls it, what was accepted is in one place, calls are answered once and in order, nothing is left under way",
+  },
+  { name: "reopening", promise: "a session that is opened again, with nothing left to do, stays as it is" },
   { name: "determinism", promise: "the same run, done twice, goes the same way and leaves the same state" },
 ] as const satisfies readonly ExplorerCheck[];
 

@@ -4,6 +4,8 @@ export { EXPLORER_CHECKS, type ExplorerCheck, type ExplorerCheckName } from "./c
 export type { DeterminismPlan } from "./determinism/determinism.ts";
 export type { DiskFaultsPlan } from "./disk-faults/disk-faults.ts";
 export { explore } from "./explore.ts";
+export { MIXTURES, type Mixture } from "./fuzz/arbitrary.ts";
+export type { CorpusCase, FuzzPlan } from "./fuzz/fuzz.ts";
 export { type SimulatedDeath, simulateDeaths } from "./kill/deaths.ts";
 export { exploreKills, type KillTarget } from "./kill/kill.ts";
 export { type ExploreHost, type ExplorePlan, type Progress, runContext } from "./plan.ts";

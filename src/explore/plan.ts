@@ -8,6 +8,7 @@ import type { Subject } from "../subject/index.ts";
 import type { KillPool } from "../subprocess/index.ts";
 import type { DeterminismPlan } from "./determinism/determinism.ts";
 import type { DiskFaultsPlan } from "./disk-faults/disk-faults.ts";
+import type { FuzzPlan } from "./fuzz/fuzz.ts";
 import type { RacesPlan } from "./race/races.ts";
 import type { RunContext } from "./standing.ts";
 import type { TornPlan } from "./torn/torn.ts";
@@ -38,6 +39,8 @@ export interface ExplorePlan {
   readonly determinism?: DeterminismPlan;
   /** Which races are run in both orders, if any; see `race/`. */
   readonly races?: RacesPlan;
+  /** How many generated workloads are run under generated faults, if any; see `fuzz/`. */
+  readonly fuzz?: FuzzPlan;
   /** For the head of the result. */
   readonly version: string;
   readonly command: string;

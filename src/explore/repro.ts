@@ -15,6 +15,8 @@ import { exploreCrashes } from "./crash/crash.ts";
 import { determinismAgain } from "./determinism/determinism.ts";
 import { diskFaultAgain } from "./disk-faults/disk-faults.ts";
 import type { FaultSink } from "./fault-sink.ts";
+import { MIXTURES } from "./fuzz/arbitrary.ts";
+import { fuzzAgain } from "./fuzz/fuzz.ts";
 import { together } from "./judgement.ts";
 import { simulateDeaths } from "./kill/deaths.ts";
 import { canBeKilled, exploreKills } from "./kill/kill.ts";
@@ -37,8 +39,9 @@ export interface ReproResult {
 export interface ReproParts {
   readonly id: RunId;
   readonly text: string;
-  readonly scenario: Scenario;
-  /** The subject; for a `backends` run all that must agree. */
+  /** Of the id; undefined for a run whose workload is generated. */
+  readonly scenario: Scenario | undefined;
+  /** The subject; for runs of subjects that must agree, all of them. */
   readonly subjects: readonly Subject[];
   /** The race, for a run of one; `scenario` is what it runs. */
   readonly race?: Race;
@@ -72,6 +75,8 @@ export async function repro(parts: ReproParts, host: ExploreHost): Promise<Repro
         return await reproRace(again);
       case "disk-fault":
         return await reproFault(again, diskFaultAgain);
+      case "fuzz":
+        return await reproFuzz(again);
       default:
         return absurd(parts.id.kind, "kind of run");
     }
@@ -196,6 +201,30 @@ async function reproRace(again: Again): Promise<ReproResult> {
   return judgement === undefined ? notReached(parts) : { judgement, events };
 }
 
+async function reproFuzz({ parts, host, watchdog }: Again): Promise<ReproResult> {
+  const { id, text, subjects } = parts;
+  const mixture = MIXTURES.find((one) => one === id.scenario);
+  if (mixture === undefined) return notReached(parts);
+  const found: Judgement[] = [];
+  let events: readonly TimelineEvent[] = [];
+  const contextOf = (scenario: Scenario, subject: Subject, seed: number) => {
+    return { ...runContext(scenario, subject, seed, host, watchdog, []), isNamed: true };
+  };
+  await fuzzAgain(
+    { mixture, seed: id.seed, path: id.fault ?? "" },
+    { subjects, clock: host.clock, contextOf },
+    {
+      judged: (judgement) => found.push(judgement),
+      observed: (run) => {
+        events = run.events;
+      },
+    },
+  );
+  const [first, ...more] = found;
+  if (first === undefined) return notReached(parts);
+  return { judgement: together({ ...first, id: text }, ...more), events };
+}
+
 async function reproBackends(again: Again): Promise<ReproResult> {
   const { parts } = again;
   const digests = new Map<string, string>();
@@ -212,8 +241,11 @@ async function reproBackends(again: Again): Promise<ReproResult> {
 
 /** The context of the run's subject, or of another one that must agree with it; every life of it is named, for the reader. */
 function contextOf({ parts, host, watchdog }: Again, subject = parts.subjects[0]): RunContext {
-  if (subject === undefined) throw new Error(`no subject was found for ${parts.text}`);
-  return { ...runContext(parts.scenario, subject, parts.id.seed, host, watchdog, []), isNamed: true };
+  const { scenario } = parts;
+  if (subject === undefined || scenario === undefined) {
+    throw new Error(`no subject or no scenario was found for ${parts.text}`);
+  }
+  return { ...runContext(scenario, subject, parts.id.seed, host, watchdog, []), isNamed: true };
 }
 
 async function runCut({ parts: { id, text } }: Again, context: RunContext) {

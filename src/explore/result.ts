@@ -119,7 +119,8 @@ export type GroupKind =
   | "determinism"
   | "torn"
   | "disk-faults"
-  | "race";
+  | "race"
+  | "fuzz";
 
 /** A run that did not survive. `repro` is the command that repeats it. */
 export interface Failure {

@@ -15,14 +15,13 @@ import {
   type Cut,
   cutName,
   Gate,
-  type MediumFault,
   type Scenario,
   Timeline,
   type TimelineEvent,
   type World,
 } from "../faults/index.ts";
 import { VirtualClock } from "../foundation/index.ts";
-import type { Disk, Downtime, Drive, Incarnation, RunEnd, Subject, View } from "../subject/index.ts";
+import type { Boot, Disk, Downtime, Drive, Incarnation, RunEnd, Subject, View } from "../subject/index.ts";
 import type { Watchdog } from "./watchdog.ts";
 
 /** What stays the same over all runs of one group. */
@@ -123,27 +122,26 @@ export interface Life {
   readonly incarnation: Incarnation;
 }
 
-/** Boots over a standing. */
+/** Boots over a standing. A life that may be stopped names its commits, unless told that it will not be. */
 export function boot(
   context: RunContext,
   standing: Standing,
-  options: { readonly open: boolean; readonly mediumFault?: MediumFault },
+  {
+    open,
+    isNamed = !open,
+    ...more
+  }: { readonly open: boolean; readonly isNamed?: boolean } & Pick<Boot, "mediumFault" | "told">,
 ): Life {
-  const gate = new Gate({ open: options.open, cap: context.boundaryCap });
+  const gate = new Gate({ open, cap: context.boundaryCap });
   const timeline = new Timeline();
   timeline.listen((event) => standing.judge.observe(event));
   const incarnation = standing.cuts.length;
   timeline.push({ kind: "boot", incarnation });
   const { disk, world } = standing;
   const { subject, scenario, seed, drive } = context;
-  const { mediumFault } = options;
-  const isNamed = context.isNamed || !options.open || mediumFault !== undefined;
-  const life = { disk, world, scenario, seed, incarnation, gate, timeline, drive, isNamed };
-  return {
-    gate,
-    timeline,
-    incarnation: subject.boot(mediumFault === undefined ? life : { ...life, mediumFault }),
-  };
+  const names = context.isNamed || isNamed || more.mediumFault !== undefined;
+  const life = { disk, world, scenario, seed, incarnation, gate, timeline, drive, isNamed: names, ...more };
+  return { gate, timeline, incarnation: subject.boot(life) };
 }
 
 /** Runs a life to its end without stopping anywhere, and judges it. The standing is used up. */

@@ -73,8 +73,8 @@ function summary(result: ExploreResult): string[] {
   const { rows } = coverage;
   return [
     `${verdictWord(result)}: ${totals.survived} survived, ${totals.violated} violated, ${totals.inconclusive} inconclusive, of ${totals.runs} runs`,
-    ...covers(coverage),
-    ...(isCut(coverage)
+    ...covers(result),
+    ...(isCut(result)
       ? [`rows of the specification cut before and after: ${rows.covered} of ${rows.total}`]
       : []),
     ...(checkersOff.length === 0 ? [] : [pc.yellow(`not looked at: ${checkersOff.join(", ")}`)]),
@@ -92,19 +92,21 @@ function summary(result: ExploreResult): string[] {
 }
 
 /** Whether boundaries were what the exploration was about, or nothing was. */
-function isCut({ boundaries, faults }: Coverage): boolean {
-  return boundaries.total > 0 || faults === undefined;
+function isCut({ coverage, groups }: Pick<ExploreResult, "coverage" | "groups">): boolean {
+  const { boundaries, faults } = coverage;
+  const isElsewhere = faults !== undefined || groups.some(({ kind }) => kind === "fuzz");
+  return boundaries.total > 0 || !isElsewhere;
 }
 
 /** What was looked at, of what there is. */
-function covers(coverage: Coverage): string[] {
-  const { boundaries, faults, orders } = coverage;
+function covers(result: Pick<ExploreResult, "coverage" | "groups">): string[] {
+  const { boundaries, faults, orders } = result.coverage;
   const line = (what: string, part: { covered: number; total: number }, more = "") => {
     const text = `${what} ${part.covered} of ${part.total} (${percentOf(part)} %)${more}`;
     return part.covered === part.total ? text : pc.yellow(text);
   };
   return [
-    ...(isCut(coverage) ? [line("boundaries", boundaries)] : []),
+    ...(isCut(result) ? [line("boundaries", boundaries)] : []),
     ...(orders === undefined ? [] : [line("orders of races, each proven from its timeline:", orders)]),
     ...(faults === undefined
       ? []

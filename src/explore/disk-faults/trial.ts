@@ -28,7 +28,7 @@ export interface Tried {
 }
 
 /** How a life with a fault ended. */
-type Ended =
+export type Ended =
   | { readonly kind: "done" }
   | { readonly kind: "refused"; readonly error: unknown }
   | { readonly kind: "stalled" | "cap-reached" };
@@ -123,7 +123,7 @@ async function goOn(context: RunContext, course: Course, aftermath: Aftermath): 
 }
 
 /** Promise 2 and 3: who is told what. */
-function toldBy(ended: Ended, events: readonly TimelineEvent[]): Finding {
+export function toldBy(ended: Ended, events: readonly TimelineEvent[]): Finding {
   const violations: Violation[] = [];
   const failedAt = events.findIndex(({ kind }) => kind === "commit-failed");
   if (failedAt >= 0) {

@@ -4,13 +4,23 @@ import type { ExploreHost, ExplorePlan, Progress } from "../plan.ts";
 import type { Watchdog } from "../watchdog.ts";
 import { crashes } from "./crashes.ts";
 import { determinism } from "./determinism.ts";
+import { fuzz } from "./fuzz.ts";
 import { kills } from "./kills.ts";
 import { diskFaults, torn } from "./media.ts";
 import { races } from "./races.ts";
 import { takeovers } from "./takeovers.ts";
 import { Skips, type Unit, type UnitFamily, type UnitRecord } from "./unit.ts";
 
-const FAMILIES: readonly UnitFamily[] = [crashes, takeovers, torn, diskFaults, determinism, races, kills];
+const FAMILIES: readonly UnitFamily[] = [
+  crashes,
+  takeovers,
+  torn,
+  diskFaults,
+  determinism,
+  races,
+  fuzz,
+  kills,
+];
 
 /** The units of a plan. */
 export function unitsOf(plan: ExplorePlan): readonly Unit[] {
@@ -40,6 +50,7 @@ export async function runUnit(
 export function groupsOf(plan: ExplorePlan, records: ReadonlyMap<string, UnitRecord>): GroupRecord[] {
   return FAMILIES.flatMap((family) => {
     const own = family.units(plan).flatMap(({ id }) => records.get(id) ?? []);
-    return [...own.flatMap(({ groups }) => groups), ...(family.together?.(plan, own) ?? [])];
+    const groups = own.flatMap((record) => record.groups);
+    return [...(family.merged?.(groups) ?? groups), ...(family.together?.(plan, own) ?? [])];
   });
 }

@@ -50,6 +50,8 @@ export interface UnitRecord extends UnitFinding {
 export interface UnitFamily {
   /** In the order in which a result shows them. */
   units(plan: ExplorePlan): readonly Unit[];
+  /** The groups of its units as a result shows them, where a unit is but a part of a group. */
+  merged?(groups: readonly GroupRecord[]): readonly GroupRecord[];
   /** What is said of the records of its units together; shown behind them. */
   together?(plan: ExplorePlan, records: readonly UnitRecord[]): readonly GroupRecord[];
 }

@@ -1,0 +1,66 @@
+/** `crashproof fuzz`: generated workloads under generated faults, by seed; a failure is shrunk to the smallest case like it. */
+import type { Command } from "commander";
+import { MIXTURES } from "../explore/index.ts";
+import { RealClock } from "../foundation/index.ts";
+import type { ExitCode } from "./exit.ts";
+import {
+  type CommonOptions,
+  checkersOf,
+  collect,
+  duration,
+  subjectsOf,
+  wholeNumber,
+  withCommonOptions,
+} from "./options.ts";
+import { runExploration } from "./session.ts";
+import type { Streams } from "./streams.ts";
+import { VERSION } from "./version.ts";
+
+interface FuzzOptions extends CommonOptions {
+  readonly runs?: number;
+  readonly time?: number;
+  readonly subject: readonly string[];
+  readonly off: readonly string[];
+}
+
+/** Cases that are drawn if neither a number nor a time is given. */
+const DEFAULT_RUNS = 200;
+/** With a time and without a number; more than are run in a day. */
+const ENDLESS_RUNS = 1_000_000;
+const SHRINK = { triesMax: 300, timeMaxMs: 20_000 };
+
+export function fuzz(program: Command, streams: Streams, end: (code: ExitCode) => void, line: string): void {
+  withCommonOptions(program.command("fuzz"))
+    .description(
+      "generated workloads on one lane and on several, under deaths and failing disks; judged by all judges and by a reference model, and held against each other",
+    )
+    .option(
+      "--runs <n>",
+      `cases (default: ${DEFAULT_RUNS}, unless --time is given)`,
+      wholeNumber("--runs", 1),
+    )
+    .option("--time <duration>", "begin no case after this time: 90s, 10m, 1h", duration("--time"))
+    .option("--subject <id>", "only this subject (repeatable)", collect, [])
+    .option("--off <checker>", "switch a checker off, to show that it is needed (repeatable)", collect, [])
+    .action(async ({ runs, time, ...options }: FuzzOptions) => {
+      const plan = {
+        scenarios: [],
+        subjects: subjectsOf(options.subject),
+        seed: options.seed,
+        depth: 1,
+        skip: [],
+        checkersOff: checkersOf(options.off),
+        kill: "none" as const,
+        cuts: false,
+        fuzz: {
+          runs: runs ?? (time === undefined ? DEFAULT_RUNS : ENDLESS_RUNS),
+          ...(time === undefined ? {} : { untilMs: new RealClock().now() + time }),
+          mixtures: MIXTURES,
+          shrink: SHRINK,
+        },
+        version: VERSION,
+        command: line,
+      };
+      end(await runExploration(plan, options, streams));
+    });
+}

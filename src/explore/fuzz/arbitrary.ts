@@ -1,0 +1,152 @@
+/**
+ * The arbitraries: how plans of cases are drawn. Each simple part comes first, so that shrinking goes towards it: a prompt
+ * that is answered, a tool that answers, no fault.
+ */
+import fc from "fast-check";
+import type { ActPlan, CasePlan, FaultPlan, MeanwhilePlan, SummaryPlan, ToolPlan, TurnPlan } from "./plan.ts";
+
+/** The mixtures that there are: what a run id names where others name a scenario. */
+export const MIXTURES = ["one-lane", "several-lanes"] as const;
+export type Mixture = (typeof MIXTURES)[number];
+
+/** Plans of a mixture. */
+export function casePlans(mixture: Mixture): fc.Arbitrary<CasePlan> {
+  const isOne = mixture === "one-lane";
+  return fc.record({
+    settings: fc.record({
+      parallelTools: fc.boolean(),
+      steersAll: fc.boolean(),
+      followsUpAll: fc.boolean(),
+      retriesMax: fc.nat(2),
+      isTight: isOne ? fc.boolean() : fc.constant(false),
+    }),
+    tools: fc.array(TOOL, { minLength: 1, maxLength: 3 }),
+    acts: fc.array(isOne ? ACT : LANE_ACT, { minLength: 1, maxLength: isOne ? 5 : 3 }),
+    lanes: isOne
+      ? fc.constant([])
+      : fc.array(fc.array(LANE_ACT, { minLength: 1, maxLength: 3 }), { minLength: 1, maxLength: 2 }),
+    summaries: isOne ? fc.array(SUMMARY, { maxLength: 3 }) : fc.constant([]),
+    goesOn: isOne ? rarely : fc.constant(false),
+    faults: fc.array(FAULT, { maxLength: FAULTS_MAX }),
+    schedule: isOne ? fc.constant([]) : fc.array(fc.nat(2), { maxLength: 12 }),
+  });
+}
+
+const FAULTS_MAX = 4;
+
+const rarely = fc.oneof(
+  { weight: 5, arbitrary: fc.constant(false) },
+  { weight: 1, arbitrary: fc.constant(true) },
+);
+
+const TOOL: fc.Arbitrary<ToolPlan> = fc.record({
+  replay: fc.constantFrom("safe", "never"),
+  does: fc.constantFrom("answers", "costs", "ends", "throws", "requires"),
+  isRedeployed: rarely,
+});
+
+const MEANWHILE: fc.Arbitrary<MeanwhilePlan> = fc.record({
+  call: fc.oneof(
+    { weight: 3, arbitrary: fc.constant("steer" as const) },
+    { weight: 3, arbitrary: fc.constant("followUp" as const) },
+    {
+      weight: 1,
+      arbitrary: fc.constantFrom("nextRun" as const, "appendMessage" as const, "appendCustom" as const),
+    },
+    { weight: 2, arbitrary: fc.constantFrom("withdraw" as const, "abort" as const) },
+  ),
+  when: fc.nat(7),
+  which: fc.nat(3),
+});
+
+const TURN: fc.Arbitrary<TurnPlan> = turns(["busy", "busy", "refused", "overflow", "deferred"]);
+/** Without what leads to work on the tree, which the script counts over all lanes. */
+const LANE_TURN: fc.Arbitrary<TurnPlan> = turns(["busy", "busy", "refused", "deferred"]);
+
+function turns(first: TurnPlan["first"]): fc.Arbitrary<TurnPlan> {
+  return fc.record({
+    first: fc.oneof(
+      { weight: 3, arbitrary: fc.constant([]) },
+      { weight: 2, arbitrary: fc.array(fc.constantFrom(...first), { minLength: 1, maxLength: 2 }) },
+    ),
+    answer: fc.oneof(
+      { weight: 8, arbitrary: fc.constant("stop" as const) },
+      { weight: 1, arbitrary: fc.constantFrom("length" as const, "error" as const) },
+    ),
+    calls: fc.array(fc.nat(2), { maxLength: 3 }),
+    isLarge: rarely,
+    meanwhile: fc.oneof(
+      { weight: 2, arbitrary: fc.constant([]) },
+      { weight: 2, arbitrary: fc.array(MEANWHILE, { minLength: 1, maxLength: 2 }) },
+    ),
+  });
+}
+
+const prompts = (turn: fc.Arbitrary<TurnPlan>): fc.Arbitrary<ActPlan> =>
+  fc.record({ act: fc.constant("prompt" as const), turns: fc.array(turn, { minLength: 1, maxLength: 3 }) });
+
+const SAY: fc.Arbitrary<ActPlan> = fc.record({
+  act: fc.constant("say" as const),
+  call: fc.constantFrom("nextRun", "appendMessage", "appendCustom"),
+});
+
+const WITHDRAW: fc.Arbitrary<ActPlan> = fc.record({
+  act: fc.constant("withdraw" as const),
+  which: fc.nat(3),
+});
+
+const ACT: fc.Arbitrary<ActPlan> = fc.oneof(
+  { weight: 5, arbitrary: prompts(TURN) },
+  { weight: 1, arbitrary: SAY },
+  { weight: 1, arbitrary: WITHDRAW },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      act: fc.constant("note" as const),
+      call: fc.constantFrom("setThinkingLevel", "setName", "recordUsage"),
+    }),
+  },
+  { weight: 1, arbitrary: fc.constant({ act: "compact" as const }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      act: fc.constant("navigate" as const),
+      which: fc.nat(5),
+      summarize: fc.boolean(),
+    }),
+  },
+);
+
+const LANE_ACT: fc.Arbitrary<ActPlan> = fc.oneof(
+  { weight: 5, arbitrary: prompts(LANE_TURN) },
+  { weight: 1, arbitrary: SAY },
+  { weight: 1, arbitrary: WITHDRAW },
+);
+
+const SUMMARY: fc.Arbitrary<SummaryPlan> = fc.record({
+  decision: fc.constantFrom("none", "none", "decline", "supply"),
+  failures: fc.nat(2),
+  meanwhile: fc.array(MEANWHILE, { maxLength: 1 }),
+});
+
+const PLACE = fc.nat(999);
+
+const FAULT: fc.Arbitrary<FaultPlan> = fc.oneof(
+  {
+    weight: 4,
+    arbitrary: fc.record({
+      fault: fc.constant("death" as const),
+      at: PLACE,
+      position: fc.constantFrom("before", "inside", "after"),
+    }),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      fault: fc.constant("disk" as const),
+      which: fc.nat(30),
+      at: PLACE,
+      isLasting: fc.boolean(),
+    }),
+  },
+);
