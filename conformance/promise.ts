@@ -3,6 +3,7 @@
  * it needs of the implementation beside being made; what is not declared is skipped with its reason.
  */
 import type { ConformanceCase } from "./case.ts";
+import { caseOver, type Disposable } from "./make-case.ts";
 
 /** One promise over a subject of a kind. */
 export interface ContractPromise<Subject, Capability extends string> {
@@ -21,7 +22,17 @@ export interface PromiseGroup<Subject, Capability extends string> {
 export interface SubjectFactory<Subject, Capability extends string> {
   readonly name: string;
   readonly capabilities: { readonly [Name in Capability]?: boolean };
-  create(): Promise<Subject & { dispose?(): Promise<void> }>;
+  create(): Promise<Subject & Disposable>;
+}
+
+/** What makes a promise of its parts, for one kind of subject. */
+export function promiseOver<Subject, Capability extends string>() {
+  return (
+    name: string,
+    cites: string,
+    needs: readonly Capability[],
+    body: (subject: Subject) => Promise<void>,
+  ): ContractPromise<Subject, Capability> => ({ name, cites, needs, body });
 }
 
 /** The cases of a suite for one implementation. */
@@ -32,17 +43,8 @@ export function casesOf<Subject, Capability extends string>(
   return groups.flatMap(({ group, promises }) =>
     promises.map(({ name, cites, needs, body }) => {
       const missing = needs.filter((need) => factory.capabilities[need] !== true);
-      const run = async () => {
-        const subject = await factory.create();
-        try {
-          await body(subject);
-        } finally {
-          // What the promise found matters more than that a broken subject cannot be disposed of.
-          await subject.dispose?.().catch(() => undefined);
-        }
-      };
-      const skip = `${factory.name} does not declare ${missing.join(" and ")}`;
-      return { group, name, cites, run, ...(missing.length === 0 ? {} : { skip }) };
+      const create = () => factory.create();
+      return caseOver({ group, name, cites }, { name: factory.name, missing }, create, body);
     }),
   );
 }

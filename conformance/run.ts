@@ -2,6 +2,7 @@
  * Runs conformance cases without a test runner: one after the other, none of them able to stop the others.
  */
 import type { ConformanceCase } from "./case.ts";
+import { soon } from "./soon.ts";
 
 /** What became of one case. */
 export type ConformanceOutcome =
@@ -32,17 +33,10 @@ export async function runConformance(
 
 async function outcomeOf(one: ConformanceCase, timeoutMs: number): Promise<ConformanceOutcome> {
   if (one.skip !== undefined) return { case: one, verdict: "skipped", reason: one.skip };
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const timeout = new Promise<never>((_, reject) => {
-    const late = () => reject(new Error(`the case has not settled after ${timeoutMs} ms`));
-    timer = setTimeout(late, timeoutMs);
-  });
   try {
-    await Promise.race([one.run(), timeout]);
+    await soon(one.run(), "the case", timeoutMs);
     return { case: one, verdict: "kept" };
   } catch (error) {
     return { case: one, verdict: "broken", error };
-  } finally {
-    clearTimeout(timer);
   }
 }

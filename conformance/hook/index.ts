@@ -21,7 +21,7 @@ import {
 import { Session } from "../../src/session/index.ts";
 import { MemoryDisk, MemoryStorage } from "../../src/storage/index.ts";
 import type { ConformanceCase } from "../case.ts";
-import { type ContractPromise, casesOf, type PromiseGroup, type SubjectFactory } from "../promise.ts";
+import { casesOf, type PromiseGroup, promiseOver, type SubjectFactory } from "../promise.ts";
 
 export interface HookHandle {
   /** Registers the handlers, as the extension does in every process. */
@@ -37,19 +37,13 @@ export function createHookConformance(factory: HookFactory): ConformanceCase[] {
 
 type Group = PromiseGroup<HookHandle, never>;
 
-function promise(
-  name: string,
-  cites: string,
-  body: (handle: HookHandle) => Promise<void>,
-): ContractPromise<HookHandle, never> {
-  return { name, cites, needs: [], body };
-}
+const promise = promiseOver<HookHandle, never>();
 
 const GROUPS: readonly Group[] = [
   {
     group: "registration",
     promises: [
-      promise("handlers register, and register again in another process", "§5.6", async (handle) => {
+      promise("handlers register, and register again in another process", "§5.6", [], async (handle) => {
         assert.deepEqual(idsOf(handle), idsOf(handle), "the names and ids of the two registrations");
       }),
     ],
@@ -57,14 +51,14 @@ const GROUPS: readonly Group[] = [
   {
     group: "answers",
     promises: [
-      promise("a run with a tool takes every answer", "§5.6, §5.7", async (handle) => {
+      promise("a run with a tool takes every answer", "§5.6, §5.7", [], async (handle) => {
         const place = new Place(handle);
         const { harness, errors } = await place.boot();
         const run = await harness.prompt("read it");
         assert.ok(run.ok, "the run is accepted");
         assert.deepEqual(errors, []);
       }),
-      promise("a compaction takes every answer", "§5.6, §3.9", async (handle) => {
+      promise("a compaction takes every answer", "§5.6, §3.9", [], async (handle) => {
         const place = new Place(handle);
         const { harness, errors } = await place.boot();
         await harness.prompt("read it");
@@ -74,6 +68,7 @@ const GROUPS: readonly Group[] = [
       promise(
         "a resume after a death takes every answer, with what was stored for it",
         "§5.6",
+        [],
         async (handle) => {
           const place = new Place(handle);
           const first = await place.boot("manual");
@@ -96,7 +91,7 @@ const GROUPS: readonly Group[] = [
   {
     group: "repetition",
     promises: [
-      promise("a handler that is asked again answers as before", "§5.6", async (handle) => {
+      promise("a handler that is asked again answers as before", "§5.6", [], async (handle) => {
         const place = new Place(handle);
         const { harness, differences } = await place.boot("automatic", true);
         await harness.prompt("read it");
@@ -116,10 +111,8 @@ function idsOf(handle: HookHandle): string[] {
       return () => undefined;
     },
   });
-  assert.equal(
-    new Set(seen.filter((one) => !one.endsWith(" "))).size,
-    seen.filter((one) => !one.endsWith(" ")).length,
-  );
+  const withId = seen.filter((one) => !one.endsWith(" "));
+  assert.equal(new Set(withId).size, withId.length, "ids are unique for each hook");
   return seen;
 }
 
@@ -172,14 +165,12 @@ function copyOf(name: HookName, event: object): object {
 }
 
 const MODEL: Model = {
-  ...{
-    id: "hooked",
-    name: "Hooked",
-    api: "hooked",
-    provider: "hooked",
-    baseUrl: "hooked:",
-    reasoning: false,
-  },
+  id: "hooked",
+  name: "Hooked",
+  api: "hooked",
+  provider: "hooked",
+  baseUrl: "hooked:",
+  reasoning: false,
   input: ["text"],
   cost: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 },
   contextWindow: 200_000,
@@ -217,7 +208,9 @@ async function answer(
     content: isFirst
       ? [{ type: "toolCall", id: "call-1", name: "read", arguments: { path: "a" } }]
       : [{ type: "text", text: "Done." }],
-    ...{ api: MODEL.api, provider: MODEL.provider, model: MODEL.id },
+    api: MODEL.api,
+    provider: MODEL.provider,
+    model: MODEL.id,
     usage: zeroUsage(),
     stopReason: isFirst ? "toolUse" : "stop",
     timestamp: 1_700_000_000_000,

@@ -46,21 +46,3 @@ export function assertStorable(message: AssistantMessage): void {
     `the message at ${issue?.path}: ${issue?.expected} expected, ${issue?.found} found`,
   );
 }
-
-/** A promise, or a failure that says it took too long. */
-export async function soon<T>(promise: Promise<T>, what: string): Promise<T> {
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(
-      () => reject(new assert.AssertionError({ message: `${what} did not settle` })),
-      SOON_MS,
-    );
-  });
-  try {
-    return await Promise.race([promise, late]);
-  } finally {
-    clearTimeout(timer);
-  }
-}
-
-const SOON_MS = 2_000;

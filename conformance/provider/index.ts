@@ -9,8 +9,9 @@
 import assert from "node:assert/strict";
 import type { AssistantMessage, DeferredHandle } from "../../src/model/index.ts";
 import type { ConformanceCase } from "../case.ts";
-import { type ContractPromise, casesOf, type PromiseGroup } from "../promise.ts";
-import { ask, assertStorable, context, soon, terminalsOf } from "./asking.ts";
+import { casesOf, type PromiseGroup, promiseOver } from "../promise.ts";
+import { soon } from "../soon.ts";
+import { ask, assertStorable, context, terminalsOf } from "./asking.ts";
 import type { ProviderCapability, ProviderFactory, ProviderHandle } from "./factory.ts";
 
 export type { ProviderCapability, ProviderFactory, ProviderHandle, ServiceScript } from "./factory.ts";
@@ -20,16 +21,7 @@ export function createProviderConformance(factory: ProviderFactory): Conformance
   return casesOf(GROUPS, factory);
 }
 
-type Body = (handle: ProviderHandle) => Promise<void>;
-
-function promise(
-  name: string,
-  cites: string,
-  needs: readonly ProviderCapability[],
-  body: Body,
-): ContractPromise<ProviderHandle, ProviderCapability> {
-  return { name, cites, needs, body };
-}
+const promise = promiseOver<ProviderHandle, ProviderCapability>();
 
 const answering = { kind: "answers", text: "Hello." } as const;
 const failing = { kind: "fails", message: "the service is overloaded" } as const;

@@ -1,5 +1,6 @@
 /** Clauses of the repository suite: a promise, where it is written down, and a body over a trial. */
 import type { ConformanceCase } from "../case.ts";
+import { caseOver } from "../make-case.ts";
 import type { RepositoryFactory } from "./factory.ts";
 import { RepositoryTrial } from "./trial.ts";
 
@@ -31,20 +32,8 @@ export function toCases(
   factory: RepositoryFactory,
 ): ConformanceCase[] {
   return clauses.map(({ name, cites, body, needsVersions }) => {
-    const one = { group, name, cites, run: () => run(body, factory) };
-    if (needsVersions !== true || factory.hasVersions) return one;
-    return { ...one, skip: `${factory.name} does not declare hasVersions` };
+    const missing = needsVersions && !factory.hasVersions ? ["hasVersions"] : [];
+    const begin = () => RepositoryTrial.begin(factory);
+    return caseOver({ group, name, cites }, { name: factory.name, missing }, begin, body);
   });
-}
-
-async function run(body: RepositoryClause["body"], factory: RepositoryFactory): Promise<void> {
-  const trial = await RepositoryTrial.begin(factory);
-  try {
-    await body(trial);
-  } catch (error) {
-    // What the clause found matters more than that a broken repository cannot be disposed of.
-    await trial.dispose().catch(() => undefined);
-    throw error;
-  }
-  await trial.dispose();
 }

@@ -2,9 +2,9 @@
 import assert from "node:assert/strict";
 import { zeroUsage } from "../../src/model/index.ts";
 import type { Session } from "../../src/session/index.ts";
+import { rejectsWith } from "../refusal.ts";
 import { custom, fact, id, message, set, usage } from "../storage/samples.ts";
 import { clause, type RepositoryClauseGroup } from "./clause.ts";
-import { rejectsWith } from "./refusal.ts";
 import { configuration, grow, openOperationWrites } from "./samples.ts";
 import { commit, type RepositoryTrial, valuesOf, viewOf } from "./trial.ts";
 

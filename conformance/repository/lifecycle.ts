@@ -2,9 +2,9 @@
 import assert from "node:assert/strict";
 import { isUuidV7 } from "../../src/foundation/index.ts";
 import type { SessionMetadata } from "../../src/storage/index.ts";
+import { rejectsWith } from "../refusal.ts";
 import { fact, id, message } from "../storage/samples.ts";
 import { clause, type RepositoryClauseGroup } from "./clause.ts";
-import { rejectsWith } from "./refusal.ts";
 import { commit, valuesOf, viewOf } from "./trial.ts";
 
 const ids = (listed: readonly SessionMetadata[]) => listed.map((metadata) => metadata.id);

@@ -2,9 +2,9 @@
 import assert from "node:assert/strict";
 import type { Entry } from "../../src/model/index.ts";
 import type { RewriteRules, Session } from "../../src/session/index.ts";
+import { rejectsWith } from "../refusal.ts";
 import { custom, id, message, set, usage } from "../storage/samples.ts";
 import { clause, type RepositoryClauseGroup } from "./clause.ts";
-import { rejectsWith } from "./refusal.ts";
 import { configuration, grow, openOperationWrites } from "./samples.ts";
 import { commit, type RepositoryTrial, type SessionView, valuesOf, viewOf } from "./trial.ts";
 
@@ -241,7 +241,7 @@ export const rewrites: RepositoryClauseGroup = {
             throw broken;
           },
         });
-        assert.equal(await rejectsWith(throwing, { message: broken.message } as never), broken);
+        assert.equal(await rejectsWith(throwing, { message: broken.message }), broken);
         const again = await trial.open(session.metadata);
         assert.deepEqual(await viewOf(again), before);
         assert.equal(again.metadata.storeGeneration, undefined);

@@ -2,9 +2,9 @@
 import assert from "node:assert/strict";
 import type { Entry } from "../../src/model/index.ts";
 import { listLanes } from "../../src/session/index.ts";
+import { rejectsWith } from "../refusal.ts";
 import { id } from "../storage/samples.ts";
 import { clause, type RepositoryClauseGroup } from "./clause.ts";
-import { rejectsWith } from "./refusal.ts";
 import { grow } from "./samples.ts";
 
 const numbers = (entries: readonly Entry[]) => entries.map((entry) => Number(entry.id.slice(-12)));

@@ -5,9 +5,9 @@ import {
   type SessionContents,
   type SessionMetadata,
 } from "../../src/storage/index.ts";
+import { rejectsWith } from "../refusal.ts";
 import { id } from "../storage/samples.ts";
 import { type RepositoryClauseGroup, versioned } from "./clause.ts";
-import { rejectsWith } from "./refusal.ts";
 import { type RepositoryTrial, valuesOf, viewOf } from "./trial.ts";
 
 /** A session as version 0 wrote it: one message, an idle lane, one fact. */

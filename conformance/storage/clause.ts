@@ -3,6 +3,7 @@
  * backend, and has one body; `toCases` makes a case of it for every state in which it is to be proved.
  */
 import type { ConformanceCase } from "../case.ts";
+import { caseOver } from "../make-case.ts";
 import type { StorageCapabilities, StorageFactory } from "./factory.ts";
 import { Trial, type TrialState } from "./trial.ts";
 
@@ -48,19 +49,6 @@ function toCase(group: string, clause: Clause, state: TrialState, factory: Stora
   const name = state === "live" ? clause.name : `${clause.name} (reopened)`;
   const needs: readonly Capability[] = state === "live" ? clause.needs : [...clause.needs, "survivesReopen"];
   const missing = needs.filter((need) => factory.capabilities[need] !== true);
-  const one = { group, name, cites: clause.cites, run: () => runClause(clause, state, factory) };
-  if (missing.length === 0) return one;
-  return { ...one, skip: `${factory.name} does not declare ${missing.join(" and ")}` };
-}
-
-async function runClause(clause: Clause, state: TrialState, factory: StorageFactory): Promise<void> {
-  const trial = await Trial.begin(factory, state);
-  try {
-    await clause.body(trial);
-  } catch (error) {
-    // What the clause found matters more than that a broken store cannot be disposed of.
-    await trial.dispose().catch(() => undefined);
-    throw error;
-  }
-  await trial.dispose();
+  const begin = () => Trial.begin(factory, state);
+  return caseOver({ group, name, cites: clause.cites }, { name: factory.name, missing }, begin, clause.body);
 }

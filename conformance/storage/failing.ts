@@ -6,9 +6,10 @@
  */
 import assert from "node:assert/strict";
 import type { Write } from "../../src/model/index.ts";
+import { rejectsWith } from "../refusal.ts";
 import type { Capability, Clause, ClauseBody, ClauseGroup } from "./clause.ts";
 import { needing } from "./clause.ts";
-import { faulted, refuses, rejectsWith, underway } from "./refusal.ts";
+import { faulted, refuses, underway } from "./refusal.ts";
 import { custom, erase, fact, id, message, usage } from "./samples.ts";
 import type { Trial } from "./trial.ts";
 

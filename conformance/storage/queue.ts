@@ -1,7 +1,8 @@
 /** The queue: one writer, transactions in the order of their commit calls (contract 4; spec §1.4 rule 6). */
 import assert from "node:assert/strict";
+import { rejectsWith } from "../refusal.ts";
 import { type ClauseGroup, everywhere, live } from "./clause.ts";
-import { invalid, notJson, rejectsWith, underway } from "./refusal.ts";
+import { invalid, notJson, underway } from "./refusal.ts";
 import { erase, fact, id, message, set, usage } from "./samples.ts";
 
 export const queue: ClauseGroup = {

@@ -1,9 +1,7 @@
-/**
- * Calls and refusals: which error a call must reject with. Errors are told by their stable fields, not by their class, so a
- * backend may bring a copy of the package of its own.
- */
+/** Calls and refusals of a store: which error a call must reject with. */
 import assert from "node:assert/strict";
 import type { InvalidTransactionReason } from "../../src/storage/index.ts";
+import { rejectsWith } from "../refusal.ts";
 
 /** The fields that a refusal must have. */
 export type Refusal =
@@ -48,28 +46,4 @@ export async function refuses(call: () => Promise<unknown>, refusal: Refusal): P
     assert.fail(`the call threw instead of rejecting: ${String(error)}`);
   }
   return rejectsWith(promise, refusal);
-}
-
-/** As `refuses`, for a call that was made before. */
-export async function rejectsWith(promise: Promise<unknown>, refusal: Refusal): Promise<Error> {
-  const settled = await promise.then(
-    (value) => ({ value }),
-    (error: unknown) => ({ error }),
-  );
-  if (!("error" in settled))
-    assert.fail(`expected a refusal ${JSON.stringify(refusal)}, but the call succeeded`);
-  const { error } = settled;
-  assert.ok(
-    error instanceof Error,
-    `expected an Error with ${JSON.stringify(refusal)}, found ${String(error)}`,
-  );
-  const fields = error as unknown as Record<string, unknown>;
-  for (const [name, expected] of Object.entries(refusal)) {
-    assert.deepEqual(
-      fields[name],
-      expected,
-      `the refusal must have ${name} ${JSON.stringify(expected)}, found ${JSON.stringify(fields[name])}: ${error.message}`,
-    );
-  }
-  return error;
 }

@@ -16,7 +16,8 @@ import {
   validateUsageRowDraft,
 } from "../../src/model/index.ts";
 import type { ConformanceCase } from "../case.ts";
-import { type ContractPromise, casesOf, type PromiseGroup, type SubjectFactory } from "../promise.ts";
+import { casesOf, type PromiseGroup, promiseOver, type SubjectFactory } from "../promise.ts";
+import { soon } from "../soon.ts";
 
 /** What the author can bring about. */
 export type ToolCapability = "fails" | "stops" | "effects";
@@ -44,14 +45,7 @@ export function createToolConformance(factory: ToolFactory): ConformanceCase[] {
 
 type Group = PromiseGroup<ToolHandle, ToolCapability>;
 
-function promise(
-  name: string,
-  cites: string,
-  needs: readonly ToolCapability[],
-  body: (handle: ToolHandle) => Promise<void>,
-): ContractPromise<ToolHandle, ToolCapability> {
-  return { name, cites, needs, body };
-}
+const promise = promiseOver<ToolHandle, ToolCapability>();
 
 const DECLARATION: Group = {
   group: "declaration",
@@ -120,13 +114,11 @@ const RESULTS: Group = {
     promise("can be stored: content blocks, and details that are JSON", "spec §5.7", [], async (handle) => {
       const { content = [], details, usage } = await execute(handle, handle.arguments);
       const message = {
-        ...{
-          role: "toolResult",
-          toolCallId: "call-1",
-          toolName: handle.tool.name,
-          isError: false,
-          timestamp: 1,
-        },
+        role: "toolResult",
+        toolCallId: "call-1",
+        toolName: handle.tool.name,
+        isError: false,
+        timestamp: 1,
         content,
         ...(details === undefined ? {} : { details }),
         ...(usage === undefined ? {} : { usage }),
@@ -177,12 +169,7 @@ const SIGNALS: Group = {
         const running = execute(handle, handle.longArguments ?? {}, { signal: controller.signal });
         await new Promise((resolve) => setImmediate(resolve));
         controller.abort();
-        const settled = running.then(
-          () => true,
-          () => true,
-        );
-        const late = new Promise<boolean>((resolve) => setTimeout(() => resolve(false), SOON_MS));
-        assert.ok(await Promise.race([settled, late]), "the execution did not end");
+        await soon(Promise.allSettled([running]), "the execution");
       },
     ),
   ],
@@ -209,20 +196,19 @@ const REPLAYS: Group = {
 };
 
 const GROUPS = [DECLARATION, ARGUMENTS, RESULTS, SIGNALS, REPLAYS];
-const SOON_MS = 2_000;
 
-function preparedOf({ tool, arguments: given }: ToolHandle): JsonObject {
-  const raw = structuredClone(given);
-  return (tool.prepareArguments?.(raw) ?? raw) as JsonObject;
+function preparedOf({ tool, arguments: given }: ToolHandle, raw = given): JsonObject {
+  const copy = structuredClone(raw);
+  return (tool.prepareArguments?.(copy) ?? copy) as JsonObject;
 }
 
 async function execute(
-  { tool, context }: ToolHandle,
+  handle: ToolHandle,
   given: JsonObject,
   options: { signal?: AbortSignal; onUpdate?: AgentToolUpdate } = {},
 ): Promise<AgentToolResult> {
-  const raw = structuredClone(given);
-  const prepared = (tool.prepareArguments?.(raw) ?? raw) as never;
   const { signal = new AbortController().signal, onUpdate = () => undefined } = options;
-  return tool.execute("call-1", prepared, signal, onUpdate, context);
+  // The schema is the tool's own, and what satisfies it is typed by it.
+  const prepared = preparedOf(handle, given) as never;
+  return handle.tool.execute("call-1", prepared, signal, onUpdate, handle.context);
 }
