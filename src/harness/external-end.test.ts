@@ -127,9 +127,12 @@ describe("a terminal transaction from elsewhere", () => {
     await harness.executeAction();
     await harness.close();
     const second = await world.boot();
+    const { words } = await listening(second.harness);
     const result = await endFromOutside(second.session);
     expect(await second.harness.resume()).toMatchObject({ ok: false, error: { _tag: "NothingToResume" } });
     expect(await second.harness.getLastResult()).toEqual(result);
+    expect(words).toEqual(["run_end aborted"]);
+    expect(await second.harness.lanes()).toMatchObject([{ name: "main", operation: null }]);
   });
 
   it("is told to the drive before another operation can overwrite the result", async () => {

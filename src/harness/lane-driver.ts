@@ -7,7 +7,12 @@
  */
 import { err, ok, type Result } from "../foundation/index.ts";
 import type { OperationKind } from "../model/index.ts";
-import { type CurrentOperation, checkLastResult, nextAction } from "../operation/index.ts";
+import {
+  type CurrentOperation,
+  capturedConfiguration,
+  checkLastResult,
+  nextAction,
+} from "../operation/index.ts";
 import { busy, missingError } from "./acceptance.ts";
 import { turnIdOf } from "./commit-events.ts";
 import { cancelSource, isPolling } from "./deferred-steps.ts";
@@ -141,24 +146,30 @@ export class LaneDriver {
   }
 
   /**
-   * Before another operation may begin: if the one that is driven was ended from outside, its drive is told, with its
-   * result, which the next operation would overwrite.
+   * Before another operation may begin: if the one that is known was ended from outside, that is told, and to its drive, if
+   * it has one, with its result, which the next operation would overwrite.
    */
   async afterOvertaken<T>(job: () => Promise<T>): Promise<T> {
-    const { session } = this.#environment;
-    if (this.#driving) {
-      const { current, live } = this.#driving;
-      const laneState = await session.getRegister("lane.state", this.#lane.name);
-      if (laneState?.value.currentOperationId !== current.operation.operationId) {
-        const last = (await session.getRegister("lane.lastResult", this.#lane.name))?.value;
-        if (last !== undefined && live.endedFromOutside === undefined) {
-          live.endedFromOutside = checkLastResult(this.#lane.name, last);
-          await tellEndedElsewhere(this.#environment, this.#lane.name, live.endedFromOutside);
-        }
-        live.controller.abort();
-      }
+    const known = this.#driving?.current.operation.operationId ?? this.#suspended?.operationId;
+    if (known !== undefined) {
+      const laneState = await this.#environment.session.getRegister("lane.state", this.#lane.name);
+      if (laneState?.value.currentOperationId !== known) await this.#overtaken();
     }
     return job();
+  }
+
+  async #overtaken(): Promise<void> {
+    const environment = this.#environment;
+    const { name } = this.#lane;
+    const live = this.#driving?.live;
+    const last = (await environment.session.getRegister("lane.lastResult", name))?.value;
+    if (last !== undefined && live?.endedFromOutside === undefined) {
+      const result = checkLastResult(name, last);
+      if (live) live.endedFromOutside = result;
+      await tellEndedElsewhere(environment, name, result);
+    }
+    this.#suspended = undefined;
+    live?.controller.abort();
   }
 
   /** Drives an accepted operation; settles early if the harness ends. */
@@ -194,7 +205,7 @@ export class LaneDriver {
   }
 
   #cancelSource(current: CurrentOperation, live: DriveState): void {
-    const { provider, modelId } = current.configuration.model;
+    const { provider, modelId } = (capturedConfiguration(current.state) ?? current.configuration).model;
     const isKnown = this.#environment.models.getModel(provider, modelId) !== undefined;
     if (isKnown) cancelSource(this.#effectsOf(live), current, live);
   }

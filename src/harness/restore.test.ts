@@ -59,6 +59,15 @@ describe("opening a session", () => {
     expect(world.executions).toHaveLength(1);
   });
 
+  it("reports what is missing of what the open step has captured, whatever the lane was set to since", async () => {
+    const world = await halfway();
+    const { harness } = await world.boot({ tools: [world.tool("read")] });
+    await harness.setActiveTools(["another"]);
+    await harness.close();
+    const { suspended } = await world.boot();
+    expect(suspended).toMatchObject([{ missing: { tools: ["read"], models: [] } }]);
+  });
+
   it("reads registers and named entries by point, and never scans", async () => {
     const world = await halfway();
     const reads: string[] = [];

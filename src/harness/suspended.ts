@@ -3,7 +3,12 @@
  * them (spec §5.2, §5.4). The mark of a missing identity is of this process; another one finds the operation as crashed.
  */
 import type { AgentMessage, Entry, LaneLastResult, Operation } from "../model/index.ts";
-import { checkLastResult, type MissingIdentities, missingIdentities } from "../operation/index.ts";
+import {
+  capturedConfiguration,
+  checkLastResult,
+  type MissingIdentities,
+  missingIdentities,
+} from "../operation/index.ts";
 import { registriesOf } from "./acceptance.ts";
 import type { Environment } from "./environment.ts";
 import type { DriveEnd } from "./interpreter.ts";
@@ -34,7 +39,9 @@ export function suspendedOperation(
     control.status === "cancel_requested"
       ? { aborting: { steer: drained(control.drainedSteer), followUp: drained(control.drainedFollowUp) } }
       : {};
-  const missing = missingIdentities(current.configuration, registriesOf(environment));
+  // What is captured is what will be used, whatever the lane was set to since.
+  const configuration = capturedConfiguration(state) ?? current.configuration;
+  const missing = missingIdentities(configuration, registriesOf(environment));
   return {
     lane: restored.lane,
     operationId: operation.operationId,

@@ -49,6 +49,7 @@ export { type EntryReference, type References, referencesOf } from "./references
 export { retryDelayMs, retryNotBefore } from "./retry.ts";
 export { isRetryableMessage } from "./retryable-patterns.ts";
 export {
+  capturedConfiguration,
   customInstructionsOf,
   preparationKey,
   type Summary,

@@ -5,6 +5,7 @@
 import type {
   AgentMessage,
   JsonValue,
+  LaneConfiguration,
   NavigationState,
   OperationState,
   StructuralDecision,
@@ -44,6 +45,17 @@ export function withStructural(state: OperationState, structural: StructuralDeci
 export function summaryGenerationOf(state: OperationState): SummaryGeneration | undefined {
   const structural = structuralOf(state);
   return structural?.status === "generating" ? structural.generation : undefined;
+}
+
+/** What the step or the batch that an operation stands in has captured; undefined: the next one will capture anew. */
+export function capturedConfiguration(state: OperationState): LaneConfiguration | undefined {
+  if (state.kind === "run") {
+    const { phase } = state;
+    if (phase.kind === "assistant") return phase.generation.context.configuration;
+    if (phase.kind === "tools") return phase.batch.configuration;
+    if (phase.kind === "deferred") return phase.deferred.configuration;
+  }
+  return summaryGenerationOf(state)?.context.configuration;
 }
 
 /** Why a context is compacted; absent for the summary of a branch. */
