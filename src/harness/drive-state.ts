@@ -30,6 +30,11 @@ export function innermost({ spans }: Pick<DriveState, "spans">): TelemetryContex
   return spans.turn?.span ?? spans.operation;
 }
 
+/** Where hooks and listeners are called: in the request that is under way, else as everything. */
+export function spanNow(live: Pick<DriveState, "spans">): TelemetryContext {
+  return live.spans.step ?? innermost(live);
+}
+
 /** Follows the turn in which a state stands, by its id. */
 export function followTurn({ spans }: DriveState, turnId: string | undefined): void {
   // The turn of a poll has an id of its own; the tools that it brings stay in it.
@@ -122,7 +127,7 @@ export function hookSite(
   return {
     lane,
     runId,
-    telemetry: spans.operation,
+    telemetry: spanNow({ spans }),
     pass: (name, run, notStarted) => passHook(name, runId, run, notStarted),
   };
 }

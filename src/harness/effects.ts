@@ -241,7 +241,11 @@ export class RealEffects implements Effects {
     const step = this.#startStep(plan);
     if (step === undefined) return this.#start(plan);
     this.#live.spans.step = step;
-    return inSpan(step, () => this.#start(plan));
+    try {
+      return await inSpan(step, () => this.#start(plan));
+    } finally {
+      this.#live.spans.step = undefined;
+    }
   }
 
   async #start(plan: EffectPlan): Promise<EffectOutput> {

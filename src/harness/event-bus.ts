@@ -20,11 +20,14 @@ import type {
 } from "./event-types.ts";
 import { NO_TELEMETRY, type TelemetryContext } from "./telemetry.ts";
 
+/** Sees an event, and the span in which it came about. */
+export type Watcher = (event: HarnessEvent, within: TelemetryContext) => void;
+
 /** See the module header. */
 export class EventBus implements Events {
   readonly #byType = new Map<HarnessEventType, Set<EventListener<never>>>();
-  readonly #watchers = new Set<(event: HarnessEvent) => void>();
-  readonly #queue: HarnessEvent[] = [];
+  readonly #watchers = new Set<Watcher>();
+  readonly #queue: { readonly event: HarnessEvent; readonly within: TelemetryContext }[] = [];
   readonly #telemetry: TelemetryContext;
   #isDelivering = false;
 
@@ -45,7 +48,7 @@ export class EventBus implements Events {
   }
 
   /** Sees every event, isolated; must not throw. */
-  watch(watcher: (event: HarnessEvent) => void): () => void {
+  watch(watcher: Watcher): () => void {
     this.#watchers.add(watcher);
     return () => this.#watchers.delete(watcher);
   }
@@ -55,23 +58,23 @@ export class EventBus implements Events {
     return this.#watchers.size > 0 || (this.#byType.get(type)?.size ?? 0) > 0;
   }
 
-  /** Publishes an event. Returns when all listeners were called; never throws. */
-  emit(event: HarnessEvent): void {
+  /** Publishes an event of what goes on `within` a span. Returns when all listeners were called; never throws. */
+  emit(event: HarnessEvent, within: TelemetryContext = this.#telemetry): void {
     if (!this.hasAudience(event.type)) return;
-    this.#queue.push(isolated(event));
+    this.#queue.push({ event: isolated(event), within });
     if (this.#isDelivering) return;
     this.#isDelivering = true;
     try {
       for (let next = this.#queue.shift(); next !== undefined; next = this.#queue.shift())
-        this.#deliver(next);
+        this.#deliver(next.event, next.within);
     } finally {
       this.#isDelivering = false;
     }
   }
 
   /** Calls a listener on behalf of somebody; its failure becomes an event. */
-  call(listener: EventListener, event: HarnessEvent): void {
-    const span = this.#telemetry.start("pi.harness.event_handler", { "pi.harness.event_type": event.type });
+  call(listener: EventListener, event: HarnessEvent, within: TelemetryContext): void {
+    const span = within.start("pi.harness.event_handler", { "pi.harness.event_type": event.type });
     const failed = (error: unknown) => {
       span.end({ "pi.harness.is_error": true });
       this.#failed(event, error);
@@ -85,10 +88,10 @@ export class EventBus implements Events {
     }
   }
 
-  #deliver(event: HarnessEvent): void {
-    for (const watcher of [...this.#watchers]) watcher(event);
+  #deliver(event: HarnessEvent, within: TelemetryContext): void {
+    for (const watcher of [...this.#watchers]) watcher(event, within);
     for (const listener of [...(this.#byType.get(event.type) ?? [])]) {
-      this.call(listener as EventListener, event);
+      this.call(listener as EventListener, event, within);
     }
   }
 

@@ -24,6 +24,7 @@ import {
   hookSite,
   newDriveState,
   type StructuralMemory,
+  spanNow,
 } from "./drive-state.ts";
 import { createDriveView } from "./drive-view.ts";
 import { type Effects, RealEffects } from "./effects.ts";
@@ -228,6 +229,8 @@ export class LaneDriver {
       "pi.harness.is_resumed": isResumed === true,
     });
     live.spans.operation = span;
+    const track = this.#environment.publisher.track(this.#lane.name);
+    track.spanNow = () => spanNow(live);
     followTurn(live, turnIdOf(current.state));
     try {
       const fx = this.#effectsOf(live);
@@ -236,13 +239,14 @@ export class LaneDriver {
       }
       const end = await drive(fx, this.#view, current, live);
       followTurn(live, undefined);
-      span.end({ "pi.harness.outcome": end.kind === "finished" ? end.result.outcome : end.kind });
       this.#suspended = await suspension(this.#environment, this.#lane.name, end);
+      span.end({ "pi.harness.outcome": end.kind === "finished" ? end.result.outcome : end.kind });
       return await operationOutcome(session, live, current, end);
     } catch (error) {
       throw lifecycle.fault(error);
     } finally {
       followTurn(live, undefined);
+      track.spanNow = undefined;
       span.end();
       stopListening();
       // An operation that was ended from outside leaves effects behind that nobody will settle.

@@ -13,6 +13,7 @@ import type {
   ToolResultMessage,
 } from "../model/index.ts";
 import type { HarnessEvent } from "./event-types.ts";
+import type { TelemetryContext } from "./telemetry.ts";
 
 /** A turn that is open: a generation or a poll, and the tools that it asks for. */
 export interface OpenTurn {
@@ -46,6 +47,8 @@ export interface LaneTrack {
   isSuspended: boolean;
   streamingMessage: AssistantMessage | undefined;
   readonly runningTools: Map<string, RunningTool>;
+  /** In which span its drive is now, while there is one. */
+  spanNow: (() => TelemetryContext) | undefined;
 }
 
 export function newLaneTrack(lane: string): LaneTrack {
@@ -61,6 +64,7 @@ export function newLaneTrack(lane: string): LaneTrack {
     isSuspended: false,
     streamingMessage: undefined,
     runningTools: new Map(),
+    spanNow: undefined,
   };
 }
 

@@ -89,8 +89,9 @@ export class Publisher {
   /** Tells what this process is doing on a lane. */
   tell(lane: string, event: LaneEvent, recovery = false): void {
     const told = { ...event, lane, ...(recovery ? { recovery: true } : {}) } as HarnessEvent;
-    followActivity(this.track(lane), told);
-    this.events.emit(told);
+    const track = this.track(lane);
+    followActivity(track, told);
+    this.events.emit(told, track.spanNow?.());
   }
 
   /** Whether the totals of usage are asked for with these writes. */
@@ -226,7 +227,11 @@ export class Publisher {
       }
       case "usage": {
         const row = { ...write.row, seq };
-        if (totals) this.events.emit({ type: "usage", lane: track?.lane ?? MAIN_LANE, row, totals });
+        if (totals)
+          this.events.emit(
+            { type: "usage", lane: track?.lane ?? MAIN_LANE, row, totals },
+            track?.spanNow?.(),
+          );
         return;
       }
       case "register": {

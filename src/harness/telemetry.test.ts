@@ -43,21 +43,23 @@ describe("the spans of a run", () => {
     const world = new World(calls({ id: "c1", name: "read" }), text("done"));
     const { harness } = await world.boot({ tools: [world.tool("read")], telemetryContext: context });
     harness.hooks.on("before_tool", () => undefined);
+    harness.hooks.on("after_response", () => undefined);
+    harness.events.on("tool_start", () => undefined);
     harness.events.on("run_end", () => undefined);
     await harness.prompt("go");
-    const step = "step(request)";
-    expect(roots.map(({ name }) => short(name))).toEqual(["write", "run", "event_handler"]);
+    const step = "step(request hook)";
+    expect(roots.map(({ name }) => short(name))).toEqual(["write", "run"]);
     const run = roots[1] as Recorded;
     expect(run.children.map(({ name }) => short(name))).toEqual([
       "checkpoint",
       "turn",
-      "hook",
       "checkpoint",
       "turn",
       "write",
+      "event_handler",
     ]);
     const [first, second] = run.children.filter(({ name }) => name === "pi.harness.turn");
-    expect(first && shape(first)).toBe(`turn(write ${step} write write tool write)`);
+    expect(first && shape(first)).toBe(`turn(write ${step} write hook write event_handler tool write)`);
     expect(second && shape(second)).toBe(`turn(write ${step} write)`);
     expect(all(roots).filter(({ isEnded }) => !isEnded)).toEqual([]);
     expect(run.attributes).toMatchObject({ "pi.harness.lane": "main", "pi.harness.outcome": "completed" });

@@ -22,6 +22,7 @@ import type {
 import { leafOf } from "../session/index.ts";
 import type { Environment } from "./environment.ts";
 import { HarnessFault } from "./errors.ts";
+import type { Watcher } from "./event-bus.ts";
 import type { EventListener, HarnessEvent, QueuedItem } from "./event-types.ts";
 import { type LaneInfo, laneInfo, statusOf } from "./lane-creation.ts";
 import type { SuspendedOperation } from "./outcomes.ts";
@@ -168,12 +169,12 @@ function watching<Snapshot>(
   snapshot: Snapshot,
   isMine: (event: HarnessEvent) => boolean,
 ): WatchHandle<Snapshot> {
-  let buffer: HarnessEvent[] | undefined = [];
+  let buffer: Parameters<Watcher>[] | undefined = [];
   let listener: EventListener | undefined;
-  const stop = events.watch((event) => {
+  const stop = events.watch((event, within) => {
     if (!isMine(event)) return;
-    if (buffer !== undefined) buffer.push(event);
-    else if (listener !== undefined) events.call(listener, event);
+    if (buffer !== undefined) buffer.push([event, within]);
+    else if (listener !== undefined) events.call(listener, event, within);
   });
   return {
     snapshot,
@@ -181,7 +182,8 @@ function watching<Snapshot>(
       if (listener !== undefined) throw new TypeError("a watcher is started once");
       listener = started;
       // What a listener causes while it reads the buffer stands behind what is in it.
-      for (let next = buffer?.shift(); next !== undefined; next = buffer?.shift()) events.call(started, next);
+      for (let next = buffer?.shift(); next !== undefined; next = buffer?.shift())
+        events.call(started, ...next);
       buffer = undefined;
     },
     unsubscribe() {
