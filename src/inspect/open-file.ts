@@ -5,7 +5,8 @@
  * A file that is written while it is read is read again; the bytes that are given out are those of one moment, or it is
  * said that they could not be had.
  */
-import { type BigIntStats, closeSync, constants, fstatSync, openSync, readSync, statSync } from "node:fs";
+import { type BigIntStats, fstatSync, statSync } from "node:fs";
+import { hostFileSystem, readUpTo } from "../storage/index.ts";
 
 /** What stands at a path. */
 export type Found =
@@ -64,7 +65,7 @@ export function systemSays(error: unknown): string {
 
 /** Reads the beginning of a file, up to `bytesMax`. @throws the host's error */
 export function beginningOf(path: string, bytesMax: number): Buffer {
-  return withFile(path, (file) => readUpTo(file, Math.min(bytesMax, fstatSync(file).size)));
+  return withFile(path, (file) => readUpTo(hostFileSystem, file, Math.min(bytesMax, fstatSync(file).size)));
 }
 
 /**
@@ -77,7 +78,7 @@ export function bytesOfOneMoment(path: string): Buffer | undefined {
   for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt++) {
     const { bytes, change } = withFile(path, (file) => {
       const before = fstatSync(file, { bigint: true });
-      const read = readUpTo(file, Number(before.size));
+      const read = readUpTo(hostFileSystem, file, Number(before.size));
       return { bytes: read, change: changeOf(before, fstatSync(file, { bigint: true })) };
     });
     if (change === "none") return bytes;
@@ -98,24 +99,13 @@ function isSame(left: BigIntStats, right: BigIntStats): boolean {
 }
 
 function withFile<T>(path: string, work: (file: number) => T): T {
-  const file = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
+  const file = hostFileSystem.open(path, "read");
   try {
     // It may have become something else since it was looked at; a pipe that is open has nothing to be waited for yet.
     if (!fstatSync(file).isFile())
       throw Object.assign(new Error("it is no file any more"), { code: "EBADF" });
     return work(file);
   } finally {
-    closeSync(file);
+    hostFileSystem.close(file);
   }
-}
-
-function readUpTo(file: number, byteLength: number): Buffer {
-  const bytes = Buffer.allocUnsafe(byteLength);
-  let filled = 0;
-  while (filled < byteLength) {
-    const count = readSync(file, bytes, filled, byteLength - filled, filled);
-    if (count === 0) break;
-    filled += count;
-  }
-  return bytes.subarray(0, filled);
 }

@@ -15,7 +15,7 @@ import {
 } from "../model/index.ts";
 import type { SessionMetadata, Storage } from "./contract.ts";
 import type { SessionDump } from "./dump.ts";
-import { MemoryFiles } from "./jsonl/memory-files.ts";
+import { MemoryFiles } from "./files/memory-files.ts";
 import { readJsonlSession } from "./jsonl/read.ts";
 import { JsonlStorage } from "./jsonl/storage.ts";
 import { MemoryDisk } from "./memory/disk.ts";

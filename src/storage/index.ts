@@ -20,6 +20,18 @@ export {
 } from "./contract.ts";
 export { SessionExists } from "./creation.ts";
 export { byNamespaceThenSeq, type SessionContents, type SessionDump, scanDumpedEntries } from "./dump.ts";
+export {
+  type FileStatus,
+  type FileSystem,
+  hostFileSystem,
+  type OpenMode,
+  readFile,
+  readUpTo,
+  unlinkedFileSystem,
+} from "./files/file-system.ts";
+export { MemoryFiles } from "./files/memory-files.ts";
+export { leftoverOwner, leftoversOf } from "./files/replacement.ts";
+export { STOP_FORMS, type Stop, StoppingFiles } from "./files/stopping-files.ts";
 export type { FileBytes } from "./jsonl/byte-account.ts";
 export type { JsonlCorruptionReason } from "./jsonl/codec.ts";
 export {
@@ -30,19 +42,8 @@ export {
 } from "./jsonl/compaction.ts";
 export type { ConvertibleSession } from "./jsonl/conversion.ts";
 export { createJsonlFile } from "./jsonl/creation.ts";
-export {
-  type FileStatus,
-  type FileSystem,
-  hostFileSystem,
-  type OpenMode,
-  readFile,
-  unlinkedFileSystem,
-} from "./jsonl/file-system.ts";
-export { MemoryFiles } from "./jsonl/memory-files.ts";
 export { dumpJsonl, type JsonlSession, readJsonlMetadata, readJsonlSession } from "./jsonl/read.ts";
-export { leftoverOwner, leftoversOf } from "./jsonl/replacement.ts";
 export type { TornTail } from "./jsonl/replay.ts";
-export { STOP_FORMS, type Stop, StoppingFiles } from "./jsonl/stopping-files.ts";
 export { JsonlStorage, type JsonlStorageOptions } from "./jsonl/storage.ts";
 export { MemoryDisk } from "./memory/disk.ts";
 export { MemoryStorage, type MemoryStorageOptions } from "./memory/storage.ts";

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { Corruption, VirtualClock } from "../foundation/index.ts";
 import { type Entry, type Register, type UsageRow, zeroUsage } from "../model/index.ts";
 import type { SessionContents } from "./dump.ts";
-import { MemoryFiles } from "./jsonl/memory-files.ts";
+import { MemoryFiles } from "./files/memory-files.ts";
 import { JsonlStorage } from "./jsonl/storage.ts";
 import { MemoryDisk } from "./memory/disk.ts";
 

@@ -6,13 +6,13 @@ import { describe, expect, it } from "vitest";
 import { canonicalJson, VirtualClock } from "../../foundation/index.ts";
 import { type Transaction, type Write, zeroUsage } from "../../model/index.ts";
 import { StorageFault } from "../contract.ts";
+import { MemoryFiles } from "../files/memory-files.ts";
+import { leftoverOwner, leftoversOf } from "../files/replacement.ts";
+import { STOP_FORMS, StoppingFiles } from "../files/stopping-files.ts";
 import { MemoryDisk } from "../memory/disk.ts";
 import { MemoryStorage } from "../memory/storage.ts";
 import { DEFAULT_COMPACTION_THRESHOLD } from "./compaction.ts";
-import { MemoryFiles } from "./memory-files.ts";
 import { readJsonlSession } from "./read.ts";
-import { leftoverOwner, leftoversOf } from "./replacement.ts";
-import { STOP_FORMS, StoppingFiles } from "./stopping-files.ts";
 import { JsonlStorage } from "./storage.ts";
 
 const path = "sessions/s_1.jsonl";

@@ -1,16 +1,16 @@
 /**
  * Snapshot compaction (spec §1.7): when a session file is worth writing again without its dead bytes, and how it is
  * made sure that the file which is replaced is still the one that was read. The form of the new file stands in
- * `snapshot.ts`, its way into place in `replacement.ts`; `JsonlStorage.compact` puts the three together.
+ * `snapshot.ts`, its way into place in `../files/replacement.ts`; `JsonlStorage.compact` puts the three together.
  *
  * Until then a session file only grows: a deleted payload or an overwritten state stays in it as bytes. Who must be
  * rid of them promptly asks for a compaction after each terminal transaction.
  */
 import { Corruption } from "../../foundation/index.ts";
 import { StorageFault } from "../contract.ts";
+import { type FileSystem, readFile } from "../files/file-system.ts";
 import type { ByteAccount, FileBytes } from "./byte-account.ts";
 import { encodeHeader } from "./codec.ts";
-import { type FileSystem, readFile } from "./file-system.ts";
 import { type Replayed, replay } from "./replay.ts";
 import { isSameSnapshot } from "./snapshot.ts";
 

@@ -5,11 +5,11 @@ import { describe, expect, it } from "vitest";
 import { Corruption, VirtualClock } from "../../foundation/index.ts";
 import { StorageFault } from "../contract.ts";
 import { SessionExists } from "../creation.ts";
+import { unlinkedFileSystem } from "../files/file-system.ts";
+import { MemoryFiles } from "../files/memory-files.ts";
+import { STOP_FORMS, StoppingFiles } from "../files/stopping-files.ts";
 import { createJsonlFile } from "./creation.ts";
-import { unlinkedFileSystem } from "./file-system.ts";
-import { MemoryFiles } from "./memory-files.ts";
 import { readJsonlMetadata, readJsonlSession } from "./read.ts";
-import { STOP_FORMS, StoppingFiles } from "./stopping-files.ts";
 import { JsonlStorage } from "./storage.ts";
 import { factOf, METADATA, messageOf, PATH } from "./test-support.ts";
 

@@ -1,14 +1,14 @@
 /**
- * Making a session file as a whole: beside its place first, then named (`replacement.ts`). A process that dies in the
+ * Making a session file as a whole: beside its place first, then named (`../files/replacement.ts`). A process that dies in the
  * middle leaves the place as it was, and at the most a leftover.
  */
 import type { SessionMetadata } from "../contract.ts";
 import { admitMetadata, INITIAL_WRITES, SessionExists } from "../creation.ts";
 import type { SessionContents } from "../dump.ts";
+import { type FileSystem, hostFileSystem } from "../files/file-system.ts";
+import { closeQuietly, createFile, exists } from "../files/replacement.ts";
 import { tablesOf } from "../placement.ts";
 import { encodeHeader, encodeTransaction } from "./codec.ts";
-import { type FileSystem, hostFileSystem } from "./file-system.ts";
-import { closeQuietly, createFile, exists } from "./replacement.ts";
 import { headerOf, snapshotContent } from "./snapshot.ts";
 
 /**

@@ -4,10 +4,10 @@
  */
 import { CURRENT_STORAGE_VERSION, type SessionMetadata } from "../contract.ts";
 import type { SessionDump } from "../dump.ts";
+import { type FileSystem, hostFileSystem, readFile } from "../files/file-system.ts";
 import { dumpOf } from "../queries.ts";
 import type { FileBytes } from "./byte-account.ts";
 import { bytesOf } from "./compaction.ts";
-import { type FileSystem, hostFileSystem, readFile } from "./file-system.ts";
 import { replay, type TornTail } from "./replay.ts";
 import { accountOf } from "./snapshot.ts";
 

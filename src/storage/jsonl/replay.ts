@@ -21,11 +21,11 @@ import { isAscii, isUtf8 } from "node:buffer";
 import { Corruption } from "../../foundation/index.ts";
 import { CURRENT_STORAGE_VERSION } from "../contract.ts";
 import { assertReadableVersion } from "../creation.ts";
+import type { FileSystem } from "../files/file-system.ts";
 import { placementIssue } from "../placement.ts";
 import type { StoredEntry, StoredWrite } from "../stored-write.ts";
 import { Tables } from "../tables.ts";
 import { decodeHeader, decodeLine, type Header, LineRefusal } from "./codec.ts";
-import type { FileSystem } from "./file-system.ts";
 
 /** What a file says. */
 export interface Replayed {

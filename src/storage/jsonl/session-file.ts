@@ -8,9 +8,9 @@
  * 5. The file is replaced as a whole only while its content is what was left, and this goes on over the new one.
  */
 import { StorageFault } from "../contract.ts";
+import type { FileSystem } from "../files/file-system.ts";
+import { replaceFile } from "../files/replacement.ts";
 import { assertSameFile } from "./compaction.ts";
-import type { FileSystem } from "./file-system.ts";
-import { replaceFile } from "./replacement.ts";
 import type { TornTail } from "./replay.ts";
 
 /** A file that was just opened and read. */

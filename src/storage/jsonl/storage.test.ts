@@ -6,10 +6,10 @@ import { Corruption, canonicalJson, VirtualClock } from "../../foundation/index.
 import type { Transaction } from "../../model/index.ts";
 import { StorageClosed, StorageFault } from "../contract.ts";
 import { SessionExists } from "../creation.ts";
-import type { FileSystem } from "./file-system.ts";
-import { MemoryFiles } from "./memory-files.ts";
+import type { FileSystem } from "../files/file-system.ts";
+import { MemoryFiles } from "../files/memory-files.ts";
+import { leftoverOwner } from "../files/replacement.ts";
 import { readJsonlSession } from "./read.ts";
-import { leftoverOwner } from "./replacement.ts";
 import { JsonlStorage } from "./storage.ts";
 import {
   type FailureMode,

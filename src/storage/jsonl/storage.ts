@@ -29,6 +29,7 @@ import {
 } from "../contract.ts";
 import { admitMetadata } from "../creation.ts";
 import type { SessionContents, SessionDump } from "../dump.ts";
+import { type FileSystem, hostFileSystem, type OpenMode, readWhole } from "../files/file-system.ts";
 import { tablesOf } from "../placement.ts";
 import type { StoredWrite } from "../stored-write.ts";
 import { TableStorage } from "../table-storage.ts";
@@ -44,7 +45,6 @@ import {
 } from "./compaction.ts";
 import { type ConvertibleSession, convertedFile } from "./conversion.ts";
 import { createJsonlFile } from "./creation.ts";
-import { type FileSystem, hostFileSystem, type OpenMode, readWhole } from "./file-system.ts";
 import { type Replayed, replayFile, type TornTail } from "./replay.ts";
 import { type OpenedFile, SessionFile } from "./session-file.ts";
 import { accountOf, headerOf, snapshotContent } from "./snapshot.ts";

@@ -1,7 +1,7 @@
 /** What the tests of this folder share: small transactions, and files whose calls fail where a test says. */
 import { type AgentMessage, type Transaction, zeroUsage } from "../../model/index.ts";
 import type { SessionMetadata } from "../contract.ts";
-import type { FileSystem } from "./file-system.ts";
+import type { FileSystem } from "../files/file-system.ts";
 
 export const PATH = "session.jsonl";
 export const METADATA: SessionMetadata = { id: "s_1", createdAt: 1_000, storageVersion: 1 };

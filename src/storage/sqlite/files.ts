@@ -1,7 +1,7 @@
 /**
  * Session databases as files: made, replaced and removed as a whole (spec §1.7, §2.8, §2.9).
  *
- * A new database is built in memory and put in its place like any session file (`../jsonl/replacement.ts`): created
+ * A new database is built in memory and put in its place like any session file (`../files/replacement.ts`): created
  * exclusively beside it, readable by its owner alone, synced, named. So a crash leaves no file, the whole file, or a
  * leftover under a name of its own; never a database without tables, and never a WAL that belongs to another.
  *
@@ -15,8 +15,8 @@ import { existsSync } from "node:fs";
 import type { Clock } from "../../foundation/index.ts";
 import { type SessionMetadata, StorageFault } from "../contract.ts";
 import type { SessionContents } from "../dump.ts";
-import { type FileSystem, hostFileSystem } from "../jsonl/file-system.ts";
-import { closeQuietly, createFile, replaceFile } from "../jsonl/replacement.ts";
+import { type FileSystem, hostFileSystem } from "../files/file-system.ts";
+import { closeQuietly, createFile, replaceFile } from "../files/replacement.ts";
 import { type Connect, Connection } from "./connection.ts";
 import { createSession } from "./creation.ts";
 import { type Claim, isClaim, lostLease, readHolder, releaseLease } from "./lease.ts";

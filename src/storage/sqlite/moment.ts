@@ -15,21 +15,11 @@
  * Not for the process that has the database open: closing a file drops the locks that a process has on it, those of
  * SQLite included.
  */
-import {
-  type BigIntStats,
-  closeSync,
-  constants,
-  fstatSync,
-  mkdtempSync,
-  openSync,
-  readSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from "node:fs";
+import { type BigIntStats, mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { StorageFault } from "../contract.ts";
+import { hostFileSystem, readUpTo } from "../files/file-system.ts";
 import { Connection } from "./connection.ts";
 import { saltsOf, WAL_HEADER_BYTES, type WalExtent, walExtent, withWal } from "./wal.ts";
 
@@ -135,21 +125,14 @@ function isSame(left: BigIntStats, right: BigIntStats): boolean {
 function readIfThere(path: string, bytesMax = Number.MAX_SAFE_INTEGER): Buffer | undefined {
   let file: number;
   try {
-    file = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
+    file = hostFileSystem.open(path, "read");
   } catch (error) {
     if ((error as { code?: unknown }).code === "ENOENT") return undefined;
     throw error;
   }
   try {
-    const bytes = Buffer.allocUnsafe(Math.min(fstatSync(file).size, bytesMax));
-    let filled = 0;
-    while (filled < bytes.length) {
-      const count = readSync(file, bytes, filled, bytes.length - filled, filled);
-      if (count === 0) break;
-      filled += count;
-    }
-    return bytes.subarray(0, filled);
+    return readUpTo(hostFileSystem, file, Math.min(hostFileSystem.fstat(file).size, bytesMax));
   } finally {
-    closeSync(file);
+    hostFileSystem.close(file);
   }
 }

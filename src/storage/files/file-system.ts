@@ -1,6 +1,6 @@
 /**
- * The synchronous file calls that the JSONL store makes, and no others. They come in through the constructor, so that
- * a faulty file can fail, shorten or lose any of them; each call here is one step that a process can die before,
+ * The synchronous file calls by which session files are made, written, replaced and deleted, and no others. They come in
+ * through constructors and options, so that a faulty file can fail, shorten or lose any of them; each call here is one step that a process can die before,
  * inside or after.
  */
 import {
@@ -22,7 +22,7 @@ import {
 /** How a file is opened: an existing one to read, an existing one to read and write, or a new one that must not exist. */
 export type OpenMode = "read" | "readWrite" | "createNew";
 
-/** What the store asks of an open file. */
+/** What is asked of an open file. */
 export interface FileStatus {
   /** In bytes. */
   readonly size: number;
@@ -103,11 +103,15 @@ const UNLINKED_FLAGS = {
 
 /** The whole content of an open file. */
 export function readWhole(fileSystem: FileSystem, file: number): Buffer {
-  const { size } = fileSystem.fstat(file);
-  const bytes = Buffer.allocUnsafe(size);
+  return readUpTo(fileSystem, file, fileSystem.fstat(file).size);
+}
+
+/** The beginning of an open file: so many bytes, or as many as there are. */
+export function readUpTo(fileSystem: FileSystem, file: number, byteLength: number): Buffer {
+  const bytes = Buffer.allocUnsafe(byteLength);
   let filled = 0;
-  while (filled < size) {
-    const count = fileSystem.read(file, bytes, filled, size - filled, filled);
+  while (filled < byteLength) {
+    const count = fileSystem.read(file, bytes, filled, byteLength - filled, filled);
     if (count === 0) break;
     filled += count;
   }
