@@ -32,7 +32,7 @@ import {
   type Scenario,
   type SummaryRow,
   summaryReply,
-  turnsOf,
+  turnReply,
 } from "../faults/index.ts";
 import { canonicalJson, jsonEquals } from "../foundation/index.ts";
 import type { EntryDraft, OperationState, ToolCall, ToolCallContent } from "../model/index.ts";
@@ -135,7 +135,7 @@ class EffectSafetyRun implements HarnessCheckRun {
     }
     const count = (this.#requests.get(intent.id) ?? 0) + 1;
     this.#requests.set(intent.id, count);
-    this.#answers.set(intent.id, responseTo(row, this.#scenario, intent.asked));
+    this.#answers.set(intent.id, responseTo(row, this.#scenario, { asked: intent.asked, life: model.life }));
     if (model.isFromEarlierLife(intent.lifeId)) {
       report("request under a lost intent", `${what} was sent under an intent of an earlier life`);
     } else if (count > 1) {
@@ -278,9 +278,14 @@ class EffectSafetyRun implements HarnessCheckRun {
 /** The content of a message, as the world's script says it; undefined where it has no such turn or tool. */
 type Answer = readonly object[] | "error" | undefined;
 
-function responseTo(row: BillRow | SummaryRow, scenario: Scenario, asked: AskedWith | undefined): Answer {
-  const reply = row.kind === "summary" ? summaryReply(scenario, row) : turnReply(scenario, row);
+function responseTo(
+  row: BillRow | SummaryRow,
+  scenario: Scenario,
+  { asked, life }: { readonly asked: AskedWith | undefined; readonly life: number },
+): Answer {
+  const reply = row.kind === "summary" ? summaryReply(scenario, row) : turnReply(scenario, row, life);
   if (reply === undefined) return undefined;
+  if (reply.fault !== undefined) return "error";
   const calls = (reply.toolCalls ?? []).map(({ argumentsText: _, ...call }) => ({
     type: "toolCall",
     ...call,
@@ -290,13 +295,10 @@ function responseTo(row: BillRow | SummaryRow, scenario: Scenario, asked: AskedW
   return [{ type: "text", text }, ...calls];
 }
 
-function turnReply(scenario: Scenario, { turn, ask, lane }: BillRow) {
-  const replies = turnsOf(scenario, lane)[turn];
-  return replies?.[Math.min(ask, replies.length) - 1];
-}
-
-function resultOf({ tool, argumentsText }: EffectRow, { tools }: Scenario): Answer {
-  const does = tools.find(({ name }) => name === tool)?.does;
+function resultOf({ tool, callId, argumentsText }: EffectRow, { tools }: Scenario): Answer {
+  const scripted = tools.find(({ name }) => name === tool);
+  if (scripted?.faults?.[callId] !== undefined) return "error";
+  const does = scripted?.does;
   switch (does?.kind) {
     case "answers":
       return [{ type: "text", text: does.text.replaceAll("{arguments}", () => argumentsText) }];

@@ -31,7 +31,7 @@ export type { Row } from "./rows/row.ts";
 export { isExactlySame, Known } from "./same-view.ts";
 export { StoreModel } from "./store-model.ts";
 export { storyOf } from "./story.ts";
-export { RETAINED_MESSAGES } from "./txlog/continuation.ts";
+export { RETAINED_MESSAGES, TOOL_BROKE } from "./txlog/continuation.ts";
 export { startTxlogJudge, TXLOG_CHECKS } from "./txlog/judge.ts";
 export { expectTxlogRecovery } from "./txlog/recovery.ts";
 export { viewOfTxlog } from "./txlog/view.ts";

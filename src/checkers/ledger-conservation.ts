@@ -194,7 +194,10 @@ function priceOf(row: WorldRow, { tools }: Scenario): ScriptedUsage | undefined 
     case "cancellation":
       return undefined;
     case "tool": {
-      const does = tools.find(({ name }) => name === row.tool)?.does;
+      const tool = tools.find(({ name }) => name === row.tool);
+      const fault = tool?.faults?.[row.callId];
+      if (fault !== undefined) return fault.reports;
+      const does = tool?.does;
       return does?.kind === "answers" ? does.usage : undefined;
     }
   }

@@ -116,7 +116,7 @@ describe("torn-tail", () => {
     const { code, out } = await crashproof(...line, "--flips", "200", "--json", file);
     expect(code).toBe(EXIT.survived);
     expect(out).toMatch(/\nnot promised by jsonl: flip: unnoticed \(\d+ runs, not counted above\)\n/);
-    expect(out).toMatch(/\nfaults of the medium (\d+) of \1 \(100\.0 %\), recoveries executed from \d+\n/);
+    expect(out).toMatch(/\nfaults (\d+) of \1 \(100\.0 %\), recoveries executed from \d+\n/);
     expect(out).not.toContain("boundaries");
     const [group] = readJson(file).groups;
     expect(group).toMatchObject({ kind: "torn", scenario: "one-turn", subject: "jsonl", violated: 0 });
@@ -159,7 +159,7 @@ describe("disk-faults", () => {
     const { code, out } = await crashproof("disk-faults", "one-turn", "--subject", "jsonl", "--calls", "1");
     expect(code).toBe(EXIT.survived);
     expect(out).toMatch(/^disk-faults +one-turn +jsonl +(\d+) +\1 +0 +0/m);
-    expect(out).toMatch(/\nfaults of the medium (\d+) of \1 \(100\.0 %\), recoveries executed from \1\n/);
+    expect(out).toMatch(/\nfaults (\d+) of \1 \(100\.0 %\), recoveries executed from \1\n/);
   });
 
   it("ends with 1 when a lost commit is confirmed, and repeats it", async () => {

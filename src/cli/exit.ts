@@ -27,6 +27,7 @@ export type UsageCode =
   | "UNKNOWN_CHECKER"
   | "UNKNOWN_CANARY"
   | "UNKNOWN_RACE"
+  | "UNKNOWN_FAULT"
   | "UNKNOWN_BOUNDARY"
   | "INVALID_RUN_ID"
   | "INVALID_NUMBER"

@@ -15,6 +15,7 @@ import { run } from "./run.ts";
 import type { Streams } from "./streams.ts";
 import { tornTail } from "./torn-tail.ts";
 import { VERSION } from "./version.ts";
+import { worldFaults } from "./world-faults.ts";
 
 /** Runs one command line. Resolves to the exit code; never throws. */
 export async function main(args: readonly string[], streams: Streams = hostStreams): Promise<ExitCode> {
@@ -39,6 +40,7 @@ export async function main(args: readonly string[], streams: Streams = hostStrea
   diskFaults(program, streams, end, line);
   races(program, streams, end, line);
   fuzz(program, streams, end, line);
+  worldFaults(program, streams, end, line);
   repro(program, streams, end);
   inspect(program, streams, end);
   list(program, streams, end);

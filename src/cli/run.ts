@@ -1,4 +1,7 @@
-/** `crashproof [run]`: every scenario on every subject, with samples of races, of damaged bytes, failing disks, runs done twice and real kills. */
+/**
+ * `crashproof [run]`: every scenario on every subject, with samples of races, of damaged bytes, failing disks, a
+ * misbehaving world, runs done twice and real kills.
+ */
 import type { Command } from "commander";
 import { RACES } from "../../races/index.ts";
 import type { ExitCode } from "./exit.ts";
@@ -19,13 +22,33 @@ const TORN_SAMPLE = {
 /** A few calls of each kind; `crashproof disk-faults` lets all of them fail. */
 const DISK_FAULTS_SAMPLE = { scenarios: ["one-turn"], calls: 2 };
 
+/** One fault of each sort; \`crashproof world-faults\` does them all, at every occurrence. */
+const WORLD_FAULTS_SAMPLE = {
+  scenarios: ["two-tools"],
+  kinds: [
+    "reply-hangs",
+    "reply-malformed.null",
+    "reply-malformed.calls-alike",
+    "stream-ends",
+    "tool-throws.error",
+    "tool-returns.function-inside",
+    "tool-hook-throws",
+    "hook-throws",
+    "listener-throws",
+    "clock-back",
+    "other-answer-after-restart",
+  ],
+  occurrences: 1,
+  deaths: 1,
+};
+
 /** A few runs of each subject, executed twice. */
 const DETERMINISM_SAMPLE = { scenarios: ["two-tools"], deaths: 4 };
 
 export function run(program: Command, streams: Streams, end: (code: ExitCode) => void, line: string): void {
   withCommonOptions(program.command("run", { isDefault: true }))
     .description(
-      "every scenario on every subject: all boundaries, a sample of damaged bytes, failing disks, races, runs done twice and real kills",
+      "every scenario on every subject: all boundaries, samples of races, damaged bytes, failing disks, a misbehaving world, runs done twice and real kills",
     )
     .action(async (options: CommonOptions) => {
       const plan = {
@@ -38,6 +61,7 @@ export function run(program: Command, streams: Streams, end: (code: ExitCode) =>
         kill: "sample" as const,
         torn: TORN_SAMPLE,
         diskFaults: DISK_FAULTS_SAMPLE,
+        worldFaults: WORLD_FAULTS_SAMPLE,
         determinism: DETERMINISM_SAMPLE,
         races: { races: RACES, subjects: ["memory"], cuts: false },
         version: VERSION,

@@ -30,6 +30,7 @@ const wrong: readonly (readonly [line: string, code: UsageCode, says: string])[]
   ["crash-points two-tools --off none-such", "UNKNOWN_CHECKER", "there are: row-conformance,"],
   ["canaries --off none-such", "UNKNOWN_CHECKER", "there are: row-conformance,"],
   ["canaries parrot", "UNKNOWN_CANARY", "there are: effect-before-intent,"],
+  ["world-faults --kind earthquake", "UNKNOWN_FAULT", "there are: reply-overloaded,"],
   ["crash-points two-tools --skip none-such", "UNKNOWN_BOUNDARY", "crashproof list --rows"],
   ["crash-points two-tools --skip tool.settle#0", "UNKNOWN_BOUNDARY", '"tool.settle#0"'],
   ["crash-points two-tools --skip tool.settle#1:after", "UNKNOWN_BOUNDARY", '"tool.settle#1:after"'],

@@ -42,6 +42,11 @@ export const EXPLORER_CHECKS = [
       "whatever befalls it, what was accepted is in one place, calls are answered once and in order, nothing is left under way",
   },
   { name: "reopening", promise: "a session that is opened again, with nothing left to do, stays as it is" },
+  {
+    name: "misbehaving-world",
+    promise:
+      "hooks and listeners that fail change nothing that is stored, a hook before a tool keeps it from running, and a clock that steps changes nothing but times",
+  },
   { name: "determinism", promise: "the same run, done twice, goes the same way and leaves the same state" },
 ] as const satisfies readonly ExplorerCheck[];
 

@@ -32,3 +32,4 @@ export type { TornPlan } from "./torn/torn.ts";
 export { Watchdog } from "./watchdog.ts";
 export { newKillPool, serveUnits } from "./workers/worker.ts";
 export type { WorkersOptions } from "./workers/workers.ts";
+export type { WorldFaultsPlan } from "./world-faults/world-faults.ts";

@@ -14,6 +14,7 @@ import type { RunContext } from "./standing.ts";
 import type { TornPlan } from "./torn/torn.ts";
 import type { Watchdog } from "./watchdog.ts";
 import type { WorkersOptions } from "./workers/workers.ts";
+import type { WorldFaultsPlan } from "./world-faults/world-faults.ts";
 
 /** What to explore. */
 export interface ExplorePlan {
@@ -35,6 +36,8 @@ export interface ExplorePlan {
   readonly torn?: TornPlan;
   /** How much of what a medium does is made to fail, if anything; see `disk-faults/`. */
   readonly diskFaults?: DiskFaultsPlan;
+  /** How much of the world misbehaves, if anything; see `world-faults/`. */
+  readonly worldFaults?: WorldFaultsPlan;
   /** How much is executed twice, if anything; see `determinism/`. */
   readonly determinism?: DeterminismPlan;
   /** Which races are run in both orders, if any; see `race/`. */

@@ -28,6 +28,7 @@ import { exploreTakeovers } from "./takeover.ts";
 import { tornAgain } from "./torn/torn.ts";
 import { compareDrives } from "./units/crashes.ts";
 import { Watchdog } from "./watchdog.ts";
+import { worldFaultAgain } from "./world-faults/world-faults.ts";
 
 /** A repeated run. `events` is empty where nothing but a comparison was made. */
 export interface ReproResult {
@@ -77,6 +78,8 @@ export async function repro(parts: ReproParts, host: ExploreHost): Promise<Repro
         return await reproFault(again, diskFaultAgain);
       case "fuzz":
         return await reproFuzz(again);
+      case "world-fault":
+        return await reproFault(again, worldFaultAgain);
       default:
         return absurd(parts.id.kind, "kind of run");
     }

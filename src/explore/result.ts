@@ -119,6 +119,7 @@ export type GroupKind =
   | "determinism"
   | "torn"
   | "disk-faults"
+  | "world-faults"
   | "race"
   | "fuzz";
 

@@ -14,6 +14,7 @@ import type { CheckerRun, Violation } from "../checkers/index.ts";
 import {
   type Cut,
   cutName,
+  type Disturbance,
   Gate,
   type Scenario,
   Timeline,
@@ -41,6 +42,8 @@ export interface RunContext {
   readonly isNamed: boolean;
   /** For run ids: the order of the race that is run, if it is one. */
   readonly order?: string;
+  /** What is wrong around the first life; see `world-faults/`. */
+  readonly disturbance?: () => Disturbance;
 }
 
 /** See the module header. */
@@ -141,7 +144,8 @@ export function boot(
   const { subject, scenario, seed, drive } = context;
   const names = context.isNamed || isNamed || more.mediumFault !== undefined;
   const life = { disk, world, scenario, seed, incarnation, gate, timeline, drive, isNamed: names, ...more };
-  return { gate, timeline, incarnation: subject.boot(life) };
+  const disturbance = incarnation === 0 ? context.disturbance?.() : undefined;
+  return { gate, timeline, incarnation: subject.boot(disturbance ? { ...life, disturbance } : life) };
 }
 
 /** Runs a life to its end without stopping anywhere, and judges it. The standing is used up. */

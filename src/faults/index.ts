@@ -76,6 +76,7 @@ export {
   type ScriptedUsage,
   type Stimulus,
   type StructuralCall,
+  turnReply,
   turnsOf,
 } from "./scenario.ts";
 export { Timeline, type TimelineEvent } from "./timeline.ts";
@@ -96,6 +97,15 @@ export {
   type WorldAccess,
   type WorldLedger,
 } from "./world.ts";
+export {
+  Disturbance,
+  type DisturbanceKind,
+  type HookFault,
+  type ReplyFault,
+  type ReplyPlace,
+  type ToolFault,
+  type WorldFaultKind,
+} from "./world-fault.ts";
 export type {
   BillRow,
   CancellationRow,

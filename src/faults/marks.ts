@@ -19,6 +19,7 @@ export function markOf(event: TimelineEvent): string | undefined {
       return `answer ${event.name} ${event.text}`;
     case "boot":
     case "commit-failed":
+    case "fault":
     case "crash":
       return undefined;
   }

@@ -7,7 +7,7 @@
  *         | faulty "/" scenario "/" subject "/" fault [ "?seed=" number ]
  *         | "race" "/" race "/" subject "/" order [ "/" cuts ] [ "?seed=" number ]
  * kind    = "walk" | "crash" | "kill" | "takeover" | "backends" | "drives" | "determinism"
- * faulty  = "torn" | "disk-fault" | "fuzz"
+ * faulty  = "torn" | "disk-fault" | "world-fault" | "fuzz"
  * cuts    = cut *( "+" cut )
  * cut     = label "#" occurrence ":" position [ "@" bytes ]
  * ```
@@ -15,7 +15,8 @@
  * first. `takeover` carries the cut before which the owner stalls, `determinism` the one of the run that is done twice, if
  * it is cut. `backends` names all subjects that must agree, joined
  * by `=`, in the place of the subject.
- * `torn` and `disk-fault` carry a fault, whose words belong to their explorers: `tool.settle#2:cut@117`, `first.write-eio@3`.
+ * Faulty runs carry a fault, whose words belong to their explorers: `tool.settle#2:cut@117`, `first.write-eio@3`,
+ * `tool-hangs@1+tool.settle#1:after`.
  * `race` names a race in the place of the scenario, and one of its orders, or an interleaving by the numbers of what went
  * on at each choice: `race/abort-vs-settlement/jsonl/abort-first`, `race/abort-vs-settlement/memory/steps@0.1.0`.
  * `fuzz` names a mixture in the place of the scenario, and carries the path to one case of it: `17`, shrunk `17:0:3`; what
@@ -43,7 +44,7 @@ export type RunKind =
   | FaultyKind;
 
 /** Runs whose explorer has words of its own for what befalls them. */
-export type FaultyKind = "torn" | "disk-fault" | "fuzz";
+export type FaultyKind = "torn" | "disk-fault" | "world-fault" | "fuzz";
 
 /** What a run depends on, beside the code. */
 export interface RunId {
@@ -144,7 +145,7 @@ export function parseCut(text: string): CutRef | undefined {
   return bytes === undefined ? base : { ...base, bytesWritten: Number(bytes) };
 }
 
-const FAULTY_KINDS: readonly string[] = ["torn", "disk-fault", "fuzz"] satisfies FaultyKind[];
+const FAULTY_KINDS: readonly string[] = ["torn", "disk-fault", "world-fault", "fuzz"] satisfies FaultyKind[];
 
 const KINDS: readonly string[] = [
   "walk",

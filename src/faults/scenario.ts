@@ -6,6 +6,7 @@
  */
 import type { JsonValue } from "../foundation/index.ts";
 import type { ScheduledCall } from "./race.ts";
+import type { HookFault, ReplyFault, ToolFault } from "./world-fault.ts";
 
 /** A workload. `name` is its id on the command line. */
 export interface Scenario {
@@ -33,6 +34,8 @@ export interface Scenario {
   readonly decisions?: readonly (ScriptedDecision | null)[];
   /** What the application's hook asks for when a run is about to end, once: it goes on with this message. */
   readonly runEnd?: string;
+  /** A hook of the application fails whenever it is asked before this call runs, by the provider's id of it. */
+  readonly failingToolHook?: { readonly call: string; readonly how: HookFault };
   /** What the application does, in order. Each starts when the one before it is done. */
   readonly stimuli: readonly Stimulus[];
   /** What it does meanwhile, while something of the world is under way. Those of one moment are made in order. */
@@ -202,6 +205,10 @@ export interface ScriptedReply {
    */
   readonly job?: { readonly id: string; readonly takesMs: number };
   readonly usage: ScriptedUsage;
+  /** It is given wrongly. `usage` is then what can be understood of its cost. */
+  readonly fault?: ReplyFault;
+  /** What is said in its place by a model that is asked by a process that was restarted. */
+  readonly afterRestart?: ScriptedReply;
 }
 
 /** What a request asked with, as far as an answer may say it. */
@@ -249,6 +256,8 @@ export interface ScriptedTool {
   /** Arguments that must be present, as strings; everything else is allowed. */
   readonly requires?: readonly string[];
   readonly does: ScriptedToolBehaviour;
+  /** Executions that end wrongly, by the provider's id of the call. */
+  readonly faults?: { readonly [callId: string]: ToolFault };
 }
 
 export type ScriptedToolBehaviour =
@@ -267,4 +276,15 @@ export type ScriptedToolBehaviour =
 /** What a scripted tool declares in a life, counted from 0. */
 export function declaredReplay({ replay, replayAfterRestart }: ScriptedTool, life: number): "never" | "safe" {
   return life === 0 ? replay : (replayAfterRestart ?? replay);
+}
+
+/** The answer to an ask of a turn, in a life, counted from 0; undefined if the scenario has no such turn. */
+export function turnReply(
+  scenario: Scenario,
+  { turn, ask, lane }: { readonly turn: number; readonly ask: number; readonly lane?: string | undefined },
+  life: number,
+): ScriptedReply | undefined {
+  const replies = turnsOf(scenario, lane)[turn];
+  const reply = replies?.[Math.min(ask, replies.length) - 1];
+  return life === 0 ? reply : (reply?.afterRestart ?? reply);
 }

@@ -25,6 +25,8 @@ export type TimelineEvent =
   | { readonly kind: "call"; readonly name: string }
   /** It was answered: `text` says how in a word. */
   | { readonly kind: "answer"; readonly name: string; readonly text: string }
+  /** The world misbehaved, by the name of what it did. */
+  | { readonly kind: "fault"; readonly name: string }
   /** The process died here. */
   | { readonly kind: "crash"; readonly at: string };
 

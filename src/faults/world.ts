@@ -24,7 +24,7 @@ import {
   type ScriptedReply,
   type ScriptedTool,
   type ScriptedUsage,
-  turnsOf,
+  turnReply,
 } from "./scenario.ts";
 import type { Timeline } from "./timeline.ts";
 import type { SummaryRow, WorldRow } from "./world-row.ts";
@@ -82,6 +82,8 @@ export class MemoryLedger implements WorldLedger {
 export interface WorldAccess {
   readonly gate: Gate;
   readonly timeline: Timeline;
+  /** The life, from 0: a model may say something else to a process that was restarted. */
+  readonly life?: number;
 }
 
 /** See the module header. */
@@ -132,9 +134,11 @@ export class World {
     { turn, ask, lane }: { readonly turn: number; readonly ask: number; readonly lane: string | undefined },
   ): Promise<ScriptedReply> {
     return this.#effect(access, label, () => {
-      const replies = turnsOf(this.scenario, lane)[turn];
-      const reply = replies?.[Math.min(ask, replies.length) - 1];
+      const reply = turnReply(this.scenario, { turn, ask, lane }, access.life ?? 0);
       if (reply === undefined) throw new ScriptExhausted(this.scenario.name, `turn ${turn}`);
+      if (access.life && reply !== turnReply(this.scenario, { turn, ask, lane }, 0)) {
+        access.timeline.push({ kind: "fault", name: "other answer than before the restart" });
+      }
       const of = lane === undefined ? {} : { lane };
       return { row: { kind: "request", ...of, turn, ask, usage: reply.usage }, answer: () => reply };
     });

@@ -56,6 +56,15 @@ export class HarnessClosed extends Error {
   }
 }
 
+/** What `read` reads; undefined if reading it throws, as a member of a foreign object may. */
+export function readOr<T>(read: () => T): T | undefined {
+  try {
+    return read();
+  } catch {
+    return undefined;
+  }
+}
+
 /** The message of whatever was thrown, as a text that can be stored: an application may have cut it anywhere. */
 export function messageOf(error: unknown): string {
   try {

@@ -12,6 +12,7 @@ import type {
   SettledAssistantMessage,
   Tool,
 } from "../model/index.ts";
+import { messageOf, readOr } from "./errors.ts";
 import type { AdmitMessage } from "./tool-call.ts";
 
 /** A tool as a provider is told of it. */
@@ -44,6 +45,21 @@ export function settledForm(
   message: AssistantMessage,
   failed: FailedResponse,
 ): SettledAssistantMessage {
+  try {
+    return storableForm(admit, signal, message, failed);
+  } catch (error) {
+    // No object at all, or one with a member that throws when it is looked at.
+    const usage = readOr(() => message.usage);
+    return failed(`the provider's response cannot be read: ${messageOf(error)}`, usage);
+  }
+}
+
+function storableForm(
+  admit: AdmitMessage,
+  signal: AbortSignal,
+  message: AssistantMessage,
+  failed: FailedResponse,
+): SettledAssistantMessage {
   let settled = message;
   if (message.stopReason === "pending") {
     settled = { ...message, stopReason: "error", errorMessage: "the stream ended without a stop reason" };
@@ -54,7 +70,7 @@ export function settledForm(
   }
   const admitted = admit(settled);
   if (admitted.ok && admitted.value.role === "assistant") return admitted.value as SettledAssistantMessage;
-  const usage = typeof message === "object" && message !== null ? message.usage : undefined;
+  const { usage } = message;
   if (admitted.ok) return failed("the provider's response has another role than assistant", usage);
   const { path, expected, found } = admitted.error;
   return failed(

@@ -21,7 +21,7 @@ import {
 } from "../model/index.ts";
 import { errorToolResult } from "../operation/index.ts";
 import { detachJson } from "../session/index.ts";
-import { messageOf } from "./errors.ts";
+import { messageOf, readOr } from "./errors.ts";
 
 /** Arguments that a tool takes, or why it does not. */
 export type CheckedArguments = { readonly arguments: JsonObject } | { readonly refusal: string };
@@ -69,7 +69,18 @@ export function returnedResult(
   if (typeof result !== "object" || result === null) {
     return unstorable("it is no object with content and details");
   }
-  const { content, details, usage, addedToolNames } = result as Partial<AgentToolResult>;
+  const refused = (why: string) => {
+    const kept = validUsage(readOr(() => (result as Partial<AgentToolResult>).usage));
+    return kept ? { ...unstorable(why), usage: kept } : unstorable(why);
+  };
+  let given: Pick<Partial<AgentToolResult>, "content" | "details" | "usage" | "addedToolNames">;
+  try {
+    const { content, details, usage, addedToolNames } = result as Partial<AgentToolResult>;
+    given = { content, details, usage, addedToolNames } as typeof given;
+  } catch (error) {
+    return refused(`it cannot be read: ${messageOf(error)}`);
+  }
+  const { content, details, usage, addedToolNames } = given;
   const admitted = admit({
     role: "toolResult",
     toolCallId: call.id,
@@ -83,9 +94,7 @@ export function returnedResult(
   });
   if (admitted.ok) return admitted.value as ToolResultMessage;
   const { path, expected, found } = admitted.error;
-  const message = unstorable(`${path || "it"} should be ${expected}, and is ${found}`);
-  const kept = validUsage(usage);
-  return kept ? { ...message, usage: kept } : message;
+  return refused(`${path || "it"} should be ${expected}, and is ${found}`);
 }
 
 /** A usage that can stand in the ledger by itself, detached; otherwise undefined. */

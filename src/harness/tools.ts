@@ -27,7 +27,7 @@ import {
 import type { BoundBatch, DriveState } from "./drive-state.ts";
 import type { ToolExecution, ToolPlan } from "./effects.ts";
 import type { Environment, ToolRegistry } from "./environment.ts";
-import { messageOf } from "./errors.ts";
+import { messageOf, readOr } from "./errors.ts";
 import { type AdmitMessage, copyJson, preparedArguments, returnedResult } from "./tool-call.ts";
 
 /** A call that may be executed, or the reason why it gets a result without. */
@@ -146,7 +146,8 @@ export function resultOf(
     case "returned": {
       const admit: AdmitMessage = (message) => environment.session.admitMessage(message);
       const message = returnedResult(admit, call, execution.result, nowMs);
-      const asked = (execution.result as Partial<AgentToolResult> | null)?.terminate === true;
+      const result = execution.result as Partial<AgentToolResult> | null;
+      const asked = readOr(() => result?.terminate) === true;
       const { usage } = message;
       return { message, terminate: asked && !message.isError, ...(usage === undefined ? {} : { usage }) };
     }

@@ -31,7 +31,7 @@ describe("the terminal report", () => {
         "violated: 100 survived, 4 violated, 1 inconclusive, of 105 runs",
         "boundaries 50 of 51 (98.0 %)",
         "orders of races, each proven from its timeline: 2 of 2 (100.0 %)",
-        "faults of the medium 9 of 9 (100.0 %), recoveries executed from 4",
+        "faults 9 of 9 (100.0 %), recoveries executed from 4",
         "rows of the specification cut before and after: 30 of 44",
         "not looked at: backends-agree",
         "never reached: tool.intent#9",
@@ -91,11 +91,11 @@ describe("the terminal report", () => {
     expect(plain(rest)).not.toContain("not promised");
   });
 
-  it("doubts a result of whose faults of the medium some are uncovered", () => {
+  it("doubts a result of whose faults some are uncovered", () => {
     const faults = { covered: 8, total: 9, recoveries: 2 };
     const text = plain({ ...GREEN, coverage: { ...GREEN.coverage, faults } });
     expect(text).toContain("\ninconclusive: 105 survived");
-    expect(text).toContain("\nfaults of the medium 8 of 9 (88.8 %), recoveries executed from 2\n");
+    expect(text).toContain("\nfaults 8 of 9 (88.8 %), recoveries executed from 2\n");
   });
 
   it("doubts a result of whose orders of races some did not happen", () => {

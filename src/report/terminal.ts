@@ -110,7 +110,7 @@ function covers(result: Pick<ExploreResult, "coverage" | "groups">): string[] {
     ...(orders === undefined ? [] : [line("orders of races, each proven from its timeline:", orders)]),
     ...(faults === undefined
       ? []
-      : [line("faults of the medium", faults, `, recoveries executed from ${faults.recoveries}`)]),
+      : [line("faults", faults, `, recoveries executed from ${faults.recoveries}`)]),
   ];
 }
 

@@ -23,6 +23,8 @@ function line(event: TimelineEvent): string {
       return `call    ${event.name}`;
     case "answer":
       return `answer  ${event.name}  ${event.text}`;
+    case "fault":
+      return `FAULT   ${event.name}`;
     case "crash":
       return `CRASH   ${event.at}`;
     default:

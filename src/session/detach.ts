@@ -3,7 +3,8 @@
  *
  * Programs set a property to `undefined` where they mean that it is absent, and JSON has only absence. So members that
  * are `undefined` are dropped; everything else that JSON cannot carry (an `undefined` in a list, a function, NaN, a
- * class instance, a cycle) is refused with its place, because dropping it would change what was said.
+ * class instance, a cycle, a member that throws) is refused, with its place where that is known, because dropping it would
+ * change what was said.
  */
 import { admitJson, NotJson } from "../foundation/index.ts";
 
@@ -13,9 +14,22 @@ export function detachJson<T>(value: T): T {
     return admitJson(value);
   } catch (error) {
     // The happy path copies once; only a value that failed is walked again.
-    if (!(error instanceof NotJson)) throw error;
-    return admitJson(withoutUndefined(value, [])) as T;
+    if (!(error instanceof NotJson)) throw unreadable();
+    return admitAgain(value);
   }
+}
+
+function admitAgain<T>(value: T): T {
+  try {
+    return admitJson(withoutUndefined(value, [])) as T;
+  } catch (error) {
+    throw error instanceof NotJson ? error : unreadable();
+  }
+}
+
+/** A member that throws when it is looked at. Where it is, only its own error knows. */
+function unreadable(): NotJson {
+  return new NotJson("", "a value that cannot be read");
 }
 
 /** A value that contains itself is left as it is there, and refused by the admission that follows. */

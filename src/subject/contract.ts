@@ -24,6 +24,7 @@ import type {
   ViewReading,
 } from "../checkers/index.ts";
 import type {
+  Disturbance,
   Gate,
   MeanwhileCall,
   MediumFault,
@@ -35,6 +36,7 @@ import type {
   Story,
   Timeline,
   World,
+  WorldFaultKind,
 } from "../faults/index.ts";
 
 /** What a subject promises to survive. Each grade includes the ones before it. */
@@ -57,6 +59,9 @@ export interface Subject {
   readonly family: string;
   /** The ways in which its medium can be made to fail; absent if it has no place to make it. */
   readonly mediumFaults?: readonly MediumFaultKind[];
+
+  /** The ways in which the world around it can be made to misbehave; absent if it has no place to make it. */
+  readonly worldFaults?: readonly WorldFaultKind[];
 
   /** Why it cannot run a scenario, if it cannot: a feature that its specification lacks. */
   skips?(scenario: Scenario): string | undefined;
@@ -159,6 +164,8 @@ export interface Boot {
   readonly mediumFault?: MediumFault;
   /** Told by the application of each of its calls, for whoever holds the system to what it has answered. */
   readonly told?: (told: ToldOfCall) => void;
+  /** What its hooks, its listeners or its clock do wrongly in this life. Only of a kind that the subject lists. */
+  readonly disturbance?: Disturbance;
 }
 
 /** A call of an application: about to be made, or answered. One that the process died in is never answered. */

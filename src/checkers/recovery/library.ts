@@ -12,6 +12,7 @@ import {
   type ScriptedReply,
   type ScriptedTool,
   type ScriptedUsage,
+  turnReply,
 } from "../../faults/index.ts";
 import { canonicalJson, type JsonValue, jsonEquals } from "../../foundation/index.ts";
 import { type Usage, zeroUsage } from "../../model/index.ts";
@@ -57,9 +58,12 @@ export class Library {
     const count = new TurnCount();
     for (const entry of entries) {
       const { message } = entry;
-      if (message?.role === "assistant" && !isSynthetic(message)) {
-        this.#replies.set(`${count.turn}:${count.ask}`, message);
-        this.#template ??= message;
+      if (message?.role === "assistant") {
+        const isAnswered = !isSynthetic(message);
+        // Of an answer that is given wrongly, what stands in for it is what is stored.
+        const isFaulty = turnReply(scenario, count, 0)?.fault !== undefined;
+        if (isAnswered || isFaulty) this.#replies.set(`${count.turn}:${count.ask}`, message);
+        if (isAnswered && !isFaulty) this.#template ??= message;
       }
       if (message?.role === "toolResult") this.#results.set(`${count.turn - 1}:${message.toolCallId}`, entry);
       count.take(entry);
@@ -68,8 +72,7 @@ export class Library {
 
   /** The answer to the how-manieth ask of a turn. */
   reply(turn: number, ask: number): LibraryReply {
-    const replies = this.#scenario.turns[turn];
-    const scripted = replies?.[Math.min(ask, replies.length) - 1];
+    const scripted = turnReply(this.#scenario, { turn, ask }, 0);
     const known = this.#replies.get(`${turn}:${ask}`);
     if (known !== undefined && known.stopReason !== "aborted") {
       const { timestamp: _timestamp, ...message } = known;
@@ -106,7 +109,8 @@ export class Library {
         ({ stopReason, toolCalls }) => stopReason === "length" && toolCalls?.some((call) => call.id === id),
       );
     const tool = this.#scenario.tools.find((scripted) => scripted.name === name);
-    return !isTruncated && tool !== undefined && hasRequired(tool, args);
+    const isBlocked = this.#scenario.failingToolHook?.call === id;
+    return !isTruncated && !isBlocked && tool !== undefined && hasRequired(tool, args);
   }
 
   /** The result of a call that runs to its end. */
@@ -125,6 +129,7 @@ export class Library {
   #isOwn(message: ParsedMessage, call: ToolCallSource, tool: ScriptedTool | undefined): boolean {
     if (!this.isExecuted(call)) return true;
     const { isError, content } = message as ParsedMessage & { isError?: boolean };
+    if (tool?.faults?.[call.id] !== undefined) return isError === true;
     if (tool?.does.kind !== "throws") return isError !== true;
     return jsonEquals(content, [{ type: "text", text: tool.does.message }]);
   }
@@ -237,9 +242,10 @@ export function isSynthetic({ responseId, usage }: ParsedMessage): boolean {
 /** Whether an answer says, in whatever way, that its request did not fit (spec §3.7). */
 function isOverflow(
   reply:
-    | { [Member in "stopReason" | "errorMessage" | "usage"]?: ScriptedReply[Member] | undefined }
+    | { [Member in "stopReason" | "errorMessage" | "usage" | "fault"]?: ScriptedReply[Member] | undefined }
     | undefined,
 ): boolean {
+  if (reply?.fault !== undefined) return false;
   if (reply?.stopReason === "length") return (reply.usage?.output ?? 0) < MODEL_LIMITS.outputTokens;
   return reply?.stopReason === "error" && isOverflowMessage(reply.errorMessage);
 }
@@ -284,6 +290,9 @@ export function syntheticResponse(
 
 function resultOf(tool: ScriptedTool | undefined, call: ToolCallSource): LibraryResult {
   if (tool === undefined || !hasRequired(tool, call.arguments)) return syntheticResult(call);
+  const fault = tool.faults?.[call.id];
+  if (fault !== undefined)
+    return { ...syntheticResult(call), usage: fault.reports && usageOf(fault.reports) };
   const { does } = tool;
   const answered = (text: string, isError: boolean, usage?: ScriptedUsage): LibraryResult["message"] => ({
     role: "toolResult",

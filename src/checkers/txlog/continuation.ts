@@ -127,7 +127,8 @@ export class Continuation {
     if (reply === undefined) return "failed";
     this.#pay(reply.usage);
     if (this.#isCancelledAt({ turn })) return "aborted";
-    if (reply.stopReason === "error" || reply.stopReason === "deferred") return "failed";
+    if (reply.fault !== undefined || reply.stopReason === "error" || reply.stopReason === "deferred")
+      return "failed";
     const calls = callsOf(reply);
     const content = reply.text ?? null;
     this.#say({ role: "assistant", content, ...(calls.length === 0 ? {} : { tool_calls: calls }) });
@@ -169,8 +170,10 @@ export class Continuation {
       this.#answer(id, tool === undefined ? UNKNOWN_TOOL : INVALID_ARGUMENTS);
       return false;
     }
-    if (tool.does.kind === "answers" && tool.does.usage !== undefined) this.#pay(tool.does.usage);
-    this.#answer(id, textOf(tool, canonicalJson(args)));
+    const fault = tool.faults?.[id];
+    const usage = fault === undefined ? tool.does.kind === "answers" && tool.does.usage : fault.reports;
+    if (usage) this.#pay(usage);
+    this.#answer(id, fault === undefined ? textOf(tool, canonicalJson(args)) : TOOL_BROKE);
     return this.#isCancelledAt({ tool: id });
   }
 
@@ -196,7 +199,8 @@ export class Continuation {
     if (reply === undefined) return "failed";
     this.#pay(reply.usage);
     if (this.#isCancelledAt({ summary: task })) return "aborted";
-    if (reply.stopReason !== "stop" || isBlank(reply.text ?? null)) return "failed";
+    if (reply.fault !== undefined || reply.stopReason !== "stop" || isBlank(reply.text ?? null))
+      return "failed";
     const wanted = Math.max(1, this.#transcript.length - RETAINED_MESSAGES);
     // A result is never cut off from its call.
     const kept = this.#transcript.findIndex(({ role }, index) => index >= wanted && role !== "tool");
@@ -232,6 +236,9 @@ function callsOf({ toolCalls }: ScriptedReply): Call[] {
     return { id, type: "function", function: { name, arguments: argumentsText ?? JSON.stringify(args) } };
   });
 }
+
+/** What is stored of an execution that ends wrongly, in the words of the scripted world. */
+export const TOOL_BROKE = "the tool broke";
 
 /** Arguments are a JSON object. */
 function objectOf(text: string): JsonValue | undefined {

@@ -52,6 +52,8 @@ export async function walk(
   }
   life.gate.drop();
   life.incarnation.drop();
+  // Whatever a dead life still comes to concerns nobody.
+  life.incarnation.life.catch(() => undefined);
   return undefined;
 }
 

@@ -6,7 +6,7 @@ import { crashes } from "./crashes.ts";
 import { determinism } from "./determinism.ts";
 import { fuzz } from "./fuzz.ts";
 import { kills } from "./kills.ts";
-import { diskFaults, torn } from "./media.ts";
+import { diskFaults, torn, worldFaults } from "./media.ts";
 import { races } from "./races.ts";
 import { takeovers } from "./takeovers.ts";
 import { Skips, type Unit, type UnitFamily, type UnitRecord } from "./unit.ts";
@@ -16,6 +16,7 @@ const FAMILIES: readonly UnitFamily[] = [
   takeovers,
   torn,
   diskFaults,
+  worldFaults,
   determinism,
   races,
   fuzz,

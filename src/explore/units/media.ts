@@ -1,4 +1,4 @@
-/** What the medium of a scenario on a subject goes through: its bytes are damaged, its calls fail. */
+/** What a scenario on a subject goes through: the bytes of its medium are damaged, its calls fail, its world misbehaves. */
 
 import { GroupTally } from "../collect.ts";
 import { exploreDiskFaults } from "../disk-faults/disk-faults.ts";
@@ -6,6 +6,7 @@ import type { FaultSink } from "../fault-sink.ts";
 import type { ExplorePlan } from "../plan.ts";
 import type { RunContext } from "../standing.ts";
 import { exploreTorn } from "../torn/torn.ts";
+import { exploreWorldFaults } from "../world-faults/world-faults.ts";
 import {
   contextOf,
   type Pair,
@@ -36,9 +37,20 @@ export const diskFaults: UnitFamily = {
   },
 };
 
+export const worldFaults: UnitFamily = {
+  units: (plan) => {
+    const { worldFaults: wanted } = plan;
+    if (wanted === undefined) return [];
+    return pairsOf(plan, wanted.scenarios).map((pair) =>
+      faultUnit(plan, pair, "world-faults", (context, sink) => exploreWorldFaults(context, wanted, sink)),
+    );
+  },
+};
+
+type FaultGroup = "torn" | "disk-faults" | "world-faults";
 type FaultExplorer = (context: RunContext, sink: FaultSink) => Promise<void>;
 
-function faultUnit(plan: ExplorePlan, pair: Pair, kind: "torn" | "disk-faults", explore: FaultExplorer) {
+function faultUnit(plan: ExplorePlan, pair: Pair, kind: FaultGroup, explore: FaultExplorer) {
   const { scenario, subject } = pair;
   return {
     id: `${kind}/${scenario.name}/${subject.id}`,
@@ -49,7 +61,7 @@ function faultUnit(plan: ExplorePlan, pair: Pair, kind: "torn" | "disk-faults", 
 async function explorePair(
   plan: ExplorePlan,
   pair: Pair,
-  kind: "torn" | "disk-faults",
+  kind: FaultGroup,
   explore: FaultExplorer,
   work: UnitWork,
 ): Promise<UnitFinding> {

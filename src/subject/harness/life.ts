@@ -9,8 +9,10 @@ import type { AgentHarnessTool, Models, Write } from "../../model/index.ts";
 import { Session } from "../../session/index.ts";
 import type { SessionDump, SessionMetadata, Storage } from "../../storage/index.ts";
 import type { Boot, Incarnation } from "../contract.ts";
+import { steppingClock } from "../stepping-clock.ts";
 import { Applications } from "./applications.ts";
 import { readAside } from "./aside.ts";
+import { disturb, telling } from "./disturbed-life.ts";
 import type { OpenStore } from "./medium.ts";
 import { askForRunEnd, decideByScript, rewriteByScript } from "./scripted-hooks.ts";
 import { ScriptedModels, scriptedModel } from "./scripted-models.ts";
@@ -107,8 +109,9 @@ class HarnessLife {
   ): Promise<{ harness: AgentHarness; session: Session; suspended: readonly SuspendedOperation[] }> {
     const { metadata, seams, label } = this.#parts;
     const boot = this.#boot;
-    const { scenario, seed, incarnation, world, gate, timeline, mediumStop, mediumFault } = boot;
+    const { scenario, seed, incarnation, world, gate, timeline, mediumStop, mediumFault, disturbance } = boot;
     const { clock } = world;
+    const seenClock = steppingClock(clock, timeline, disturbance);
     const medium = seams.mediumStore?.(store.storage, boot) ?? store.storage;
     const aside = readAside(store.storage, mediumFault);
     const seen = new InstrumentedStorage(medium, {
@@ -127,15 +130,16 @@ class HarnessLife {
     const session = new Session({
       storage,
       metadata,
-      idGenerator: idsOfIncarnation(seed, incarnation, clock),
+      idGenerator: idsOfIncarnation(seed, incarnation, seenClock),
     });
-    const access = { gate, timeline, during };
+    const access = { gate, timeline, during, life: incarnation };
     const models = new ScriptedModels(world, access, aside);
+    const registry = disturbance?.kind.place === "hook" ? telling(models) : models;
     const tools = scriptedTools(scenario, world, access, incarnation);
     const { retry, toolExecution, steeringMode, followUpMode, deferred, compaction } = scenario.settings;
     const { harness, suspended } = await AgentHarness.create({
       session,
-      models: seams.models?.(models, boot) ?? models,
+      models: seams.models?.(registry, boot) ?? registry,
       model: scriptedModel(scenario),
       tools: seams.tools?.(tools, boot) ?? tools,
       ...(retry === undefined ? {} : { retry: { ...retry } }),
@@ -146,7 +150,7 @@ class HarnessLife {
       ...(compaction === undefined ? {} : { compaction: { ...compaction } }),
       drive: boot.drive,
       clock: {
-        now: () => clock.now(),
+        now: () => seenClock.now(),
         sleep: async (delayMs, signal) => {
           await world.sleep(access, delayMs, signal);
           // Of several lanes it is not known whose wait it was; no scenario calls anything then.
@@ -158,6 +162,7 @@ class HarnessLife {
     decideByScript(harness.hooks, world, access, store.storage);
     askForRunEnd(harness.hooks, scenario, aside);
     rewriteByScript(harness.hooks, scenario);
+    await disturb(harness, scenario, timeline, disturbance);
     return { harness, session, suspended };
   }
 }

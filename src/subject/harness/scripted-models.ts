@@ -35,6 +35,7 @@ import {
 } from "../../model/index.ts";
 import { summaryGenerationOf } from "../../operation/index.ts";
 import type { Storage } from "../../storage/index.ts";
+import { misgive, OtherAnswer } from "./misbehaviour.ts";
 
 /** The one model of the scripted world. */
 export const SCRIPTED_MODEL: Model = {
@@ -160,7 +161,7 @@ export class ScriptedModels implements Models {
     _context: ProviderContext,
     options?: ProviderStreamOptions,
   ): Promise<AssistantMessage> {
-    return this.#answer(model, options);
+    return said(this.#answer(model, options));
   }
 
   async fetchDeferred(
@@ -171,7 +172,7 @@ export class ScriptedModels implements Models {
     const { turn } = jobDataOf(handle);
     const { ask } = this.#standOf(model, await this.#store.scanEntries({ type: "message" }));
     const send = () => this.#world.poll(this.#access, turn, ask, laneOf(model));
-    return this.#ask(model, { turn, ask }, send, { ...options, polled: handle });
+    return said(this.#ask(model, { turn, ask }, send, { ...options, polled: handle }));
   }
 
   cancelDeferred(_model: Model, { id }: DeferredHandle): Promise<void> {
@@ -228,8 +229,11 @@ export class ScriptedModels implements Models {
     try {
       const reply = await send();
       const message = assistantMessage(model, saidOf(reply, model, options), this.#world.clock.now());
+      const right = reply.job && handle ? { ...message, deferred: handle(reply.job) } : message;
+      const within = { timeline: this.#access.timeline, signal };
+      if (reply.fault !== undefined) return await misgive(reply.fault, right, within);
       if (signal?.aborted) return { ...message, stopReason: "aborted", errorMessage: "aborted" };
-      return reply.job && handle ? { ...message, deferred: handle(reply.job) } : message;
+      return right;
     } catch (error) {
       if (!(error instanceof ScriptExhausted)) throw error;
       const usage = { input: 0, output: 0 };
@@ -308,11 +312,19 @@ export function jobDataOf({ data }: DeferredHandle): { readonly turn: number; re
   return data as { turn: number; notBefore: number };
 }
 
-/** Marks what the scripted provider really answered; a synthetic settlement has no response id. */
+/** Marks what the scripted provider really answered; a synthetic settlement has no response id, and costs nothing if it stands in for what was lost. */
 const RESPONSE_ID = "scripted";
 
 function isSynthetic(message: AssistantMessage): boolean {
-  return message.responseId !== RESPONSE_ID;
+  return message.responseId !== RESPONSE_ID && message.usage.totalTokens === 0;
+}
+
+/** A message, or what is said in its place. */
+function said(message: Promise<AssistantMessage>): Promise<AssistantMessage> {
+  return message.catch((error: unknown) => {
+    if (error instanceof OtherAnswer) return error.result();
+    throw error;
+  });
 }
 
 /** A stream whose events are made from the final message. */
@@ -326,11 +338,18 @@ class SettledStream implements AssistantMessageEventStream {
   }
 
   result(): Promise<AssistantMessage> {
-    return this.#message;
+    return said(this.#message);
   }
 
   async *[Symbol.asyncIterator](): AsyncIterator<AssistantMessageEvent> {
-    const message = await this.#message;
+    let message: AssistantMessage;
+    try {
+      message = await this.#message;
+    } catch (error) {
+      if (!(error instanceof OtherAnswer)) throw error;
+      yield* error.events();
+      return;
+    }
     yield { type: "start", partial: { ...message, content: [], stopReason: "pending" } };
     switch (message.stopReason) {
       case "error":

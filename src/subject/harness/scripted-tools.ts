@@ -2,6 +2,7 @@
 import { type TSchema, Type } from "typebox";
 import { declaredReplay, type Scenario, type ScriptedTool, type World } from "../../faults/index.ts";
 import type { AgentHarnessTool, AgentToolResult } from "../../model/index.ts";
+import { misend } from "./misbehaviour.ts";
 import { type LifeAccess, usageOf } from "./scripted-models.ts";
 
 /** The tools, bound to a world and to one life, counted from 0. */
@@ -19,18 +20,19 @@ export function scriptedTools(
     replay: declaredReplay(tool, life),
     ...(tool.preparesByLife ? { prepareArguments: (args) => ({ ...(args as object), life }) } : {}),
     ...(tool.executionMode === undefined ? {} : { executionMode: tool.executionMode }),
-    execute: async (toolCallId, params): Promise<AgentToolResult> => {
+    execute: async (toolCallId, params, signal): Promise<AgentToolResult> => {
       const execution = world.execute(access, tool, toolCallId, params as never);
       // A tool that throws has had its effect too.
       await execution.catch(() => undefined);
       await access.during?.({ tool: toolCallId });
       const answer = await execution;
-      return {
+      const result: AgentToolResult = {
         content: [{ type: "text", text: answer.text }],
         details: {},
         ...(answer.usage === undefined ? {} : { usage: usageOf(answer.usage) }),
         ...(answer.terminate ? { terminate: true } : {}),
       };
+      return misend(tool, toolCallId, result, { timeline: access.timeline, signal });
     },
   }));
 }

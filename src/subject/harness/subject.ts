@@ -15,6 +15,7 @@ import { CURRENT_STORAGE_VERSION, type SessionMetadata } from "../../storage/ind
 import type { Boot, Disk, Subject } from "../contract.ts";
 import { type Seams, startLife } from "./life.ts";
 import type { Medium, StoreLife } from "./medium.ts";
+import { HARNESS_WORLD_FAULTS } from "./world-faults.ts";
 
 /** Makes the subject. `id` and `seams` are for canaries; the right system has the id of its medium and no seams. */
 export function harnessSubject<D extends Disk>(
@@ -31,6 +32,7 @@ export function harnessSubject<D extends Disk>(
     rows: CATALOGUE.map((row) => row.name),
     drives: ["automatic", "manual"],
     mediumFaults: medium.faults,
+    worldFaults: HARNESS_WORLD_FAULTS,
     provision: ({ seed, folder }) => medium.provision(metadataOf(seed), folder),
     attach: (folder) => medium.attach(folder),
     boot: (boot) => {

@@ -15,6 +15,7 @@ import {
   WriterLocks,
 } from "../../txlog/index.ts";
 import type { Boot, Incarnation } from "../contract.ts";
+import { steppingClock } from "../stepping-clock.ts";
 import { TxlogApplication } from "./application.ts";
 import type { TxlogDisk } from "./disk.ts";
 import { faultySessionFiles } from "./faulty-files.ts";
@@ -33,13 +34,14 @@ export interface TxlogSeams {
 export function startTxlogLife(disk: TxlogDisk, id: string, boot: Boot, seams: TxlogSeams): Incarnation {
   let store: FileSessionStore | undefined;
   const work = async (): Promise<void> => {
-    const { world, seed, incarnation, scenario, gate, timeline, mediumFault } = boot;
+    const { world, seed, incarnation, scenario, gate, timeline, mediumFault, disturbance } = boot;
+    const clock = steppingClock(world.clock, timeline, disturbance);
     const { fileSystem } = disk;
     const system = mediumFault === undefined ? fileSystem : faultySessionFiles(fileSystem, mediumFault);
     const files = new StoppableFiles(seams.files?.(system, boot) ?? system);
-    const ids = idsOfIncarnation(seed, incarnation, world.clock);
+    const ids = idsOfIncarnation(seed, incarnation, clock);
     // A writer lock is held in the memory of a process: every life has its own.
-    store = await openSession({ files, clock: world.clock, ids, locks: new WriterLocks() }, disk.cwd, id);
+    store = await openSession({ files, clock, ids, locks: new WriterLocks() }, disk.cwd, id);
     const seen = observed(seams.mediumStore?.(store, boot) ?? store, boot, files);
     const runtimeStore = seams.runtimeStore?.(seen, boot) ?? seen;
     const application = new TxlogApplication(scenario, () => operationsIn(disk.bytes()));
@@ -50,7 +52,7 @@ export function startTxlogLife(disk: TxlogDisk, id: string, boot: Boot, seams: T
     };
     const driver = new SessionDriver({
       store: runtimeStore,
-      world: new ScriptedTxlogWorld(world, { gate, timeline }, surroundings),
+      world: new ScriptedTxlogWorld(world, { gate, timeline, life: incarnation }, surroundings),
       ids,
       process: declarationOf(scenario),
     });

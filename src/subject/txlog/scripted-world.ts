@@ -5,17 +5,21 @@
  * A failed answer is final in this system, so a turn is asked once, and so is a summary; an answer that was lost in a
  * crash is given again.
  */
+import { TOOL_BROKE } from "../../checkers/index.ts";
 import {
   type Moment,
+  type ReplyFault,
   type Scenario,
   ScriptExhausted,
   type ScriptedReply,
   type ScriptedTool,
   type ScriptedUsage,
+  type ToolFault,
   type World,
   type WorldAccess,
+  type WorldFaultKind,
 } from "../../faults/index.ts";
-import type { JsonValue } from "../../foundation/index.ts";
+import { absurd, type JsonValue } from "../../foundation/index.ts";
 import type {
   DeclaredTool,
   ModelReply,
@@ -52,9 +56,12 @@ export class ScriptedTxlogWorld implements TxlogWorld {
     this.#around = around;
   }
 
-  async request({ purpose }: ModelRequest): Promise<ModelReply> {
+  async request({ purpose }: ModelRequest, signal: AbortSignal): Promise<ModelReply> {
     try {
-      return replyOf(purpose === "compaction" ? await this.#summary() : await this.#answer());
+      const reply = purpose === "compaction" ? await this.#summary() : await this.#answer();
+      return reply.fault === undefined
+        ? replyOf(reply)
+        : await misgiven(reply, reply.fault, { timeline: this.#access.timeline, signal });
     } catch (error) {
       if (!(error instanceof ScriptExhausted)) throw error;
       // The provider fails, as it does for every system that is asked for more than is scripted.
@@ -76,13 +83,19 @@ export class ScriptedTxlogWorld implements TxlogWorld {
     return reply;
   }
 
-  async execute({ toolName, toolCallId, arguments: args }: ToolExecution): Promise<ToolOutcome> {
+  async execute(
+    { toolName, toolCallId, arguments: args }: ToolExecution,
+    signal: AbortSignal,
+  ): Promise<ToolOutcome> {
     const tool = this.#world.scenario.tools.find(({ name }) => name === toolName);
     if (tool === undefined) throw new Error(`the scenario has no tool ${toolName}`);
     // Arguments of an intent were read from JSON.
     const outcome = await this.#outcome(tool, toolCallId, args as JsonValue);
     await this.#around.during({ tool: toolCallId });
-    return outcome;
+    const fault = tool.faults?.[toolCallId];
+    return fault === undefined
+      ? outcome
+      : misended(toolCallId, fault, { timeline: this.#access.timeline, signal });
   }
 
   /** A tool that throws has had its effect too. */
@@ -95,6 +108,88 @@ export class ScriptedTxlogWorld implements TxlogWorld {
     }
   }
 }
+
+/** An answer that is given wrongly, in the ways of `worldFaults`. */
+async function misgiven(
+  reply: ScriptedReply,
+  fault: ReplyFault,
+  { timeline, signal }: Within,
+): Promise<ModelReply> {
+  const failed = (code: string, message: string): ModelReply => {
+    timeline.push({ kind: "fault", name: `reply ${code}` });
+    return { type: "failed", error: { code, message }, ...usageOf(reply.usage) };
+  };
+  switch (fault.kind) {
+    case "fails":
+      return failed("fails", fault.message);
+    case "times out":
+      return failed("timed_out", "the request timed out");
+    case "hangs":
+      await raised(signal);
+      return failed("cancelled", "the request was cancelled");
+    case "malformed": {
+      timeline.push({ kind: "fault", name: `reply malformed: ${fault.shape}` });
+      const call = { id: "twice", name: "anything", arguments: "{}" };
+      const content = reply.text ?? null;
+      return {
+        type: "answer",
+        stopReason: "toolUse",
+        content,
+        toolCalls: [call, call],
+        ...usageOf(reply.usage),
+      };
+    }
+    case "breaks off":
+      throw new Error("an answer of this system does not come in parts");
+    default:
+      return absurd(fault, "fault of a reply");
+  }
+}
+
+/** An execution that ends wrongly. */
+async function misended(
+  callId: string,
+  fault: ToolFault,
+  { timeline, signal }: Within,
+): Promise<ToolOutcome> {
+  if (fault.kind === "hangs") await raised(signal);
+  timeline.push({ kind: "fault", name: `tool ${fault.kind} (${callId})` });
+  return { type: "error", content: TOOL_BROKE, ...usageOf(fault.reports) };
+}
+
+interface Within {
+  readonly timeline: WorldAccess["timeline"];
+  readonly signal: AbortSignal;
+}
+
+function raised(signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return Promise.resolve();
+  return new Promise((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
+}
+
+/** The ways in which the world around this system misbehaves: its own contract lets nothing else be said. */
+export const TXLOG_WORLD_FAULTS: readonly WorldFaultKind[] = [
+  {
+    name: "reply-refused",
+    place: "reply",
+    fault: { kind: "fails", message: "the account is closed" },
+    of: ["turn", "summary"],
+    keepsUsage: true,
+  },
+  { name: "reply-timeout", place: "reply", fault: { kind: "times out" }, of: ["turn", "summary"] },
+  { name: "reply-hangs", place: "reply", fault: { kind: "hangs" }, of: ["turn", "summary"] },
+  {
+    name: "reply-malformed.calls-alike",
+    place: "reply",
+    fault: { kind: "malformed", shape: "calls-alike" },
+    of: ["turn", "summary"],
+    keepsUsage: true,
+  },
+  { name: "tool-throws.error", place: "tool", fault: { kind: "throws", shape: "error" } },
+  { name: "tool-hangs", place: "tool", fault: { kind: "hangs" } },
+  { name: "clock-back", place: "clock", stepMs: -30_000 },
+  { name: "clock-forward", place: "clock", stepMs: 86_400_000 },
+];
 
 /** The process that drives a scenario: the same in every life. */
 export function declarationOf(scenario: Scenario): ProcessDeclaration {

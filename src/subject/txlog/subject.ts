@@ -8,7 +8,7 @@ import type { Disk, Subject } from "../contract.ts";
 import { TxlogDisk } from "./disk.ts";
 import { SESSION_FILE_FAULTS } from "./faulty-files.ts";
 import { startTxlogLife, type TxlogSeams } from "./life.ts";
-import { ENVIRONMENT, MODEL } from "./scripted-world.ts";
+import { ENVIRONMENT, MODEL, TXLOG_WORLD_FAULTS } from "./scripted-world.ts";
 
 /** Makes the subject. `id` and `seams` are for canaries. */
 export function txlogSubject(options: { readonly id?: string; readonly seams?: TxlogSeams } = {}): Subject {
@@ -22,6 +22,7 @@ export function txlogSubject(options: { readonly id?: string; readonly seams?: T
     rows: TRANSACTION_LABELS,
     drives: ["automatic"],
     mediumFaults: SESSION_FILE_FAULTS,
+    worldFaults: TXLOG_WORLD_FAULTS,
     skips: reasonToSkip,
     provision: async ({ seed, folder }) => {
       const disk = TxlogDisk.onHost(nextFolder(folder));

@@ -1,0 +1,75 @@
+/**
+ * A model that says something else to a process that was restarted.
+ *
+ * The run dies while a request is under way, and before its answer is stored. What the next life is answered must be what
+ * is stored, and the whole must be what it would have been if the model had said so from the beginning.
+ */
+import { type CutRef, cutRefName, refOf, type TimelineEvent, World } from "../../faults/index.ts";
+import { VirtualClock } from "../../foundation/index.ts";
+import type { View } from "../../subject/index.ts";
+import { exploreCrashes } from "../crash/crash.ts";
+import { expectationOf, recoveryOf } from "../crash/recovery.ts";
+import { walk } from "../crash/walk.ts";
+import { judge, together } from "../judgement.ts";
+import { firstStanding, type RunContext, runToEnd, viewOf } from "../standing.ts";
+import { asAfterRestart, derive } from "./derived.ts";
+import { notFired, type Trial, type TrialRun } from "./trial.ts";
+
+/** Dies around the request of the trial, and asks again. */
+export async function tryOtherAnswer(context: RunContext, trial: Trial): Promise<readonly TrialRun[]> {
+  const { kind, site, deaths, only, occurrence } = trial;
+  if (site === undefined) return [];
+  const scenario = derive(kind, context.scenario, site);
+  const from = { ...context, scenario, isNamed: true };
+  const as = { ...context, scenario: asAfterRestart(scenario) };
+  const uninterrupted = await referenceOf(as);
+  const runs: TrialRun[] = [];
+  if (uninterrupted === undefined) return runs;
+  const start = await firstStanding(from, new World(scenario, new VirtualClock()));
+  let requestCount = 0;
+  let isPast = false;
+  const wants = (cut: CutRef): boolean => {
+    if (cut.label === REQUEST_LABEL && cut.position === "before") requestCount++;
+    if (requestCount !== occurrence || isPast) return false;
+    // The answer is stored by the next commit.
+    if (cut.label !== REQUEST_LABEL && cut.position !== "before") isPast = true;
+    if (isPast) return false;
+    return only === undefined
+      ? runs.length < Math.max(1, deaths)
+      : only.cut !== undefined && cutRefName(cut) === cutRefName(only.cut);
+  };
+  await walk(from, start, {
+    seen: () => undefined,
+    wants: (cut) => wants(refOf(cut)),
+    enough: () => isPast,
+    visit: async (death) => {
+      const atCut: View = await viewOf(from, death.left);
+      const expectation = await expectationOf(as, death.cut, async () => atCut, uninterrupted);
+      const standing = death.fork();
+      const end = await runToEnd(from, standing);
+      const events: readonly TimelineEvent[] = [...standing.events, ...end.events];
+      const hasFired = events.some((event) => event.kind === "fault");
+      const reached = end.kind === "settled" ? end.view : undefined;
+      const judgement = together(judge("", end), recoveryOf(expectation, reached));
+      runs.push({
+        judgement: hasFired ? judgement : notFired(judgement),
+        cut: refOf(death.cut),
+        events,
+        hasFired,
+      });
+      standing.disk.dispose();
+    },
+  });
+  start.disk.dispose();
+  return runs;
+}
+
+const REQUEST_LABEL = "provider.request";
+
+async function referenceOf(context: RunContext): Promise<View | undefined> {
+  return exploreCrashes(
+    context,
+    { depth: 1, secondDeaths: false, recoverEach: true, wants: () => false, enough: () => true },
+    { saw: () => undefined, judged: () => undefined },
+  );
+}

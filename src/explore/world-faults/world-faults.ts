@@ -1,0 +1,138 @@
+/**
+ * A world that misbehaves: each way in which the world of a subject can, at the first, the second, the third … occurrence
+ * of its place until it does not fire any more, and a few deaths after each. What must hold stands in `trial.ts`.
+ */
+import {
+  type CutRef,
+  cutRefName,
+  formatRunId,
+  parseCut,
+  type TimelineEvent,
+  type WorldFaultKind,
+} from "../../faults/index.ts";
+import type { View } from "../../subject/index.ts";
+import { exploreCrashes } from "../crash/crash.ts";
+import { type FaultSink, tellNothing } from "../fault-sink.ts";
+import type { RunContext } from "../standing.ts";
+import { spread } from "../torn/damage.ts";
+import { tryOtherAnswer } from "./after-restart.ts";
+import { sitesOf } from "./derived.ts";
+import {
+  type Base,
+  countOccurrences,
+  isDisturbance,
+  type Trial,
+  type TrialRun,
+  tryWorldFault,
+} from "./trial.ts";
+
+/** How much of the world misbehaves. */
+export interface WorldFaultsPlan {
+  /** Only these scenarios, by name; all of the exploration, if absent. */
+  readonly scenarios?: readonly string[];
+  /** Only these kinds, by name; all of the subject, if absent. */
+  readonly kinds?: readonly string[];
+  /** Occurrences of each kind: every one, or at most so many. */
+  readonly occurrences: "every" | number;
+  /** Deaths after each fault. */
+  readonly deaths: number;
+}
+
+/** Lets the subject's world misbehave in every way that it can. */
+export async function exploreWorldFaults(
+  context: RunContext,
+  plan: WorldFaultsPlan,
+  sink: FaultSink,
+): Promise<void> {
+  const kinds = (context.subject.worldFaults ?? []).filter(
+    ({ name }) => plan.kinds === undefined || plan.kinds.includes(name),
+  );
+  if (kinds.length === 0) return;
+  const base = await baseOf(context);
+  if (base === undefined) {
+    tellNothing(context, "a misbehaving world", sink);
+    return;
+  }
+  for (const kind of kinds) {
+    const count = await occurrencesOf(context, base, kind);
+    const all = Array.from({ length: count }, (_, index) => index + 1);
+    for (const occurrence of plan.occurrences === "every" ? all : spread(all, plan.occurrences)) {
+      const trial = { ...trialOf(context, base, kind, occurrence), deaths: plan.deaths };
+      for (const run of await runsOf(context, base, trial)) tell(context, trial, run, sink);
+    }
+  }
+}
+
+/** One fault again. Does not call the sink if the subject or the scenario has none such. */
+export async function worldFaultAgain(context: RunContext, text: string, sink: FaultSink): Promise<void> {
+  const [, name, occurrence, , cutText] = /^([a-z.-]+)@([1-9]\d*)(\+(.+))?$/.exec(text) ?? [];
+  const kind = context.subject.worldFaults?.find((one) => one.name === name);
+  const cut = cutText === undefined ? undefined : parseCut(cutText);
+  if (kind === undefined || (cutText !== undefined && cut === undefined)) return;
+  const base = await baseOf(context);
+  if (base === undefined) return;
+  const trial = { ...trialOf(context, base, kind, Number(occurrence)), deaths: 0, only: { cut } };
+  if (trial.site === undefined && !isDisturbance(kind)) return;
+  for (const run of await runsOf(context, base, trial)) tell(context, trial, run, sink);
+}
+
+/** Makes the run to which nothing is done. */
+async function baseOf(context: RunContext): Promise<Base | undefined> {
+  let events: readonly TimelineEvent[] = [];
+  const end: View | undefined = await exploreCrashes(
+    { ...context, isNamed: true },
+    { depth: 1, secondDeaths: false, recoverEach: true, wants: () => false, enough: () => true },
+    {
+      saw: () => undefined,
+      judged: () => undefined,
+      observed: (_path, observed) => {
+        events = observed;
+      },
+    },
+  );
+  return end && { end, events };
+}
+
+async function occurrencesOf(context: RunContext, { events }: Base, kind: WorldFaultKind): Promise<number> {
+  // A place that never comes is tried once, and does not fire.
+  return isDisturbance(kind)
+    ? Math.max(1, await countOccurrences(context, kind))
+    : sitesOf(kind, context.scenario, events).length;
+}
+
+function trialOf(
+  { scenario }: RunContext,
+  { events }: Base,
+  kind: WorldFaultKind,
+  occurrence: number,
+): Omit<Trial, "deaths"> {
+  return { kind, occurrence, site: sitesOf(kind, scenario, events)[occurrence - 1] };
+}
+
+function runsOf(context: RunContext, base: Base, trial: Trial): Promise<readonly TrialRun[]> {
+  return trial.kind.place === "restart"
+    ? tryOtherAnswer(context, trial)
+    : tryWorldFault(context, base, trial);
+}
+
+function tell(context: RunContext, trial: Trial, run: TrialRun, sink: FaultSink): void {
+  const name = nameOf(trial, run.cut);
+  sink.saw(name);
+  sink.judged({ ...run.judgement, id: idOf(context, name) }, name, run.cut !== undefined);
+  sink.observed?.(run.events);
+}
+
+function nameOf({ kind, occurrence }: Trial, cut: CutRef | undefined): string {
+  return `${kind.name}@${occurrence}${cut === undefined ? "" : `+${cutRefName(cut)}`}`;
+}
+
+function idOf({ scenario, subject, seed }: RunContext, fault: string): string {
+  return formatRunId({
+    kind: "world-fault",
+    scenario: scenario.name,
+    subject: subject.id,
+    cuts: [],
+    seed,
+    fault,
+  });
+}
