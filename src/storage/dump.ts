@@ -4,6 +4,7 @@
  */
 import type { Entry, Register, UsageRow } from "../model/index.ts";
 import type { EntryScan, SessionMetadata, SessionStats } from "./contract.ts";
+import { hasType, scanRange } from "./ranges.ts";
 
 /** All durable state of one session. Values are the store's own frozen ones, or copies; never shared mutable. */
 export interface SessionDump {
@@ -22,16 +23,7 @@ export type SessionContents = Pick<SessionDump, "entries" | "registers" | "usage
 
 /** `scanEntries` of the contract, over a dump. */
 export function scanDumpedEntries({ entries }: Pick<SessionDump, "entries">, query: EntryScan): Entry[] {
-  const { type, customType, fromSeq = 0, toSeq = Number.POSITIVE_INFINITY, limit } = query;
-  const found = entries.filter(
-    (entry) =>
-      entry.seq >= fromSeq &&
-      entry.seq <= toSeq &&
-      (type === undefined || entry.type === type) &&
-      (customType === undefined || (entry.type === "custom" && entry.customType === customType)),
-  );
-  if (query.order === "desc") found.reverse();
-  return limit === undefined ? found : found.slice(0, Math.max(0, limit));
+  return scanRange(entries, query, (entry) => hasType(entry, query));
 }
 
 /** The order of registers in a dump. */

@@ -11,7 +11,6 @@ import { Corruption } from "../foundation/index.ts";
 import {
   type Entry,
   type EntryStructure,
-  type EntryType,
   isRegisterNamespace,
   type Register,
   type RegisterNamespace,
@@ -26,6 +25,7 @@ import {
   type UsageScan,
 } from "./contract.ts";
 import { byNamespaceThenSeq, type SessionDump } from "./dump.ts";
+import { hasType, scanRange } from "./ranges.ts";
 import type { StoredEntry } from "./stored-write.ts";
 import type { Tables } from "./tables.ts";
 
@@ -71,13 +71,12 @@ export function scanBranchStructure(tables: Tables, query: BranchScan): EntryStr
 
 /** All entries, by seq. */
 export function scanEntries(tables: Tables, query: EntryScan): Entry[] {
-  const isWanted = (entry: StoredEntry) => hasType(entry, query.type, query.customType);
-  return scanRange(tables.entryOrder, query, isWanted);
+  return scanRange(tables.entryOrder, query, (entry) => hasType(entry, query)).map(({ row }) => row);
 }
 
 /** The ledger, by seq. */
 export function scanUsage(tables: Tables, query: UsageScan): UsageRow[] {
-  return scanRange(tables.usageOrder, query, () => true);
+  return scanRange(tables.usageOrder, query, () => true).map(({ row }) => row);
 }
 
 /** The maintained totals. */
@@ -112,7 +111,7 @@ function branchOf(tables: Tables, query: BranchScan): StoredEntry[] {
   const path = isOldestFirst ? [...ancestry(tables, start)].reverse() : ancestry(tables, start);
   for (const entry of path) {
     if (found.length >= limit) break;
-    if (isWithin(entry.seq, query) && hasType(entry, query.type, query.customType)) found.push(entry);
+    if (isWithin(entry.seq, query) && hasType(entry, query)) found.push(entry);
     if (entry.type === query.stopAtType || entry.id === query.stopAtId) break;
   }
   return found;
@@ -139,46 +138,8 @@ function isWithin(seq: number, { cursor, order }: BranchScan): boolean {
   return order === "oldestFirst" ? seq > cursor.seq : seq < cursor.seq;
 }
 
-function hasType(entry: StoredEntry, type: EntryType | undefined, customType: string | undefined): boolean {
-  if (type !== undefined && entry.type !== type) return false;
-  return customType === undefined || entry.customType === customType;
-}
-
 function structureOf({ id, parentId, seq, timestamp, type, customType }: StoredEntry): EntryStructure {
   const structure: EntryStructure = { id, parentId, seq, timestamp, type };
   if (customType !== undefined) structure.customType = customType;
   return structure;
-}
-
-interface InOrder<Row> {
-  readonly seq: number;
-  readonly row: Row;
-}
-
-function scanRange<Row, Each extends InOrder<Row>>(
-  ordered: readonly Each[],
-  range: UsageScan,
-  isWanted: (each: Each) => boolean,
-): Row[] {
-  const { fromSeq = 0, toSeq = Number.POSITIVE_INFINITY, limit = Number.POSITIVE_INFINITY } = range;
-  const from = firstFrom(ordered, fromSeq);
-  const end = toSeq === Number.POSITIVE_INFINITY ? ordered.length : firstFrom(ordered, toSeq + 1);
-  const isDescending = range.order === "desc";
-  const found: Row[] = [];
-  for (let step = 0; step < end - from && found.length < limit; step++) {
-    const each = ordered[isDescending ? end - 1 - step : from + step] as Each;
-    if (isWanted(each)) found.push(each.row);
-  }
-  return found;
-}
-
-function firstFrom(ordered: readonly { seq: number }[], seq: number): number {
-  let low = 0;
-  let high = ordered.length;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if ((ordered[middle] as { seq: number }).seq < seq) low = middle + 1;
-    else high = middle;
-  }
-  return low;
 }

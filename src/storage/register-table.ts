@@ -8,6 +8,7 @@
  * 3. Keys are ordered by UTF-16 code units.
  */
 import type { Register } from "../model/index.ts";
+import { firstIndex } from "./ranges.ts";
 import type { StoredRegister } from "./stored-write.ts";
 
 /** All registers of one namespace. */
@@ -45,7 +46,8 @@ export class RegisterTable {
     this.#sortedKeys ??= [...this.#stored.keys()].sort();
     const keys = this.#sortedKeys;
     const found: Register[] = [];
-    for (let index = firstNotBelow(keys, keyPrefix); index < keys.length; index++) {
+    const first = firstIndex(keys.length, (index) => (keys[index] as string) >= keyPrefix);
+    for (let index = first; index < keys.length; index++) {
       const key = keys[index] as string;
       if (!key.startsWith(keyPrefix)) break;
       found.push((this.#stored.get(key) as StoredRegister).row);
@@ -57,15 +59,4 @@ export class RegisterTable {
   all(): StoredRegister[] {
     return [...this.#stored.values()];
   }
-}
-
-function firstNotBelow(keys: readonly string[], bound: string): number {
-  let low = 0;
-  let high = keys.length;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if ((keys[middle] as string) < bound) low = middle + 1;
-    else high = middle;
-  }
-  return low;
 }
