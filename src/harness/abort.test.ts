@@ -1,55 +1,12 @@
 /**
- * Cancellation: what the first abort commits, what it stops, and what becomes of each output that was pending. Races are
- * stepped through by hand, in both orders.
+ * Cancellation: what the first abort commits, what it stops, and what becomes of each output that was pending. What it may
+ * come before or after is in `abort-races.test.ts`.
  */
 import { describe, expect, it } from "vitest";
-import type { AgentToolResult, RunState, Write } from "../model/index.ts";
+import type { RunState } from "../model/index.ts";
+import { answering, said, stateIn, waiting } from "./testing/answers.ts";
 import { calls, failure, gate, inWords, phaseAfter, text, World } from "./testing/scripted.ts";
 import { stepTo } from "./testing/stepping.ts";
-
-const said = (world: World) =>
-  world.disk.dump().entries.flatMap((entry) => {
-    if (entry.type !== "message") return [entry.type];
-    const { message } = entry;
-    if (message.role === "assistant") return [`assistant ${message.stopReason}`];
-    return [
-      message.role === "toolResult" ? `${message.toolCallId} ${textOf(message.content)}` : textOf(message),
-    ];
-  });
-
-function textOf(content: unknown): string {
-  const found = JSON.stringify(content).match(/"text":"([^"]*)"/);
-  return found?.[1] ?? String((content as { content?: unknown }).content);
-}
-
-const stateIn = (writes: readonly Write[]) =>
-  writes.flatMap((write) =>
-    write.kind === "register" && write.op === "set" && write.namespace === "op.state" ? [write.value] : [],
-  )[0];
-
-/** An answer that says when it was asked for, and comes when it is let go. */
-function answering() {
-  const asked = gate();
-  const answer = gate();
-  const reply = async () => {
-    asked.open();
-    await answer.opened;
-    return text("late");
-  };
-  return { asked, answer, reply };
-}
-
-/** A tool that says when it has started, and answers when it is let go. */
-function waiting(result: { terminate?: boolean } = {}) {
-  const started = gate();
-  const done = gate();
-  const execute = async (): Promise<AgentToolResult> => {
-    started.open();
-    await done.opened;
-    return { content: [{ type: "text", text: "real" }], details: {}, ...result };
-  };
-  return { started, done, execute };
-}
 
 describe("the first abort", () => {
   it("is one commit: control and the drained queues, and nothing else", async () => {
@@ -233,129 +190,5 @@ describe("after a cancellation", () => {
     expect(await run).toMatchObject({ ok: true, value: { kind: "aborted" } });
     expect(world.requests).toHaveLength(1);
     expect(world.commits.slice(-2).map(phaseAfter)).toEqual(["assistant retry_wait", "gone"]);
-  });
-});
-
-describe("abort × settlement of a response", () => {
-  const atSettlement = async () => {
-    const world = new World(text("answer"));
-    const { harness } = await world.boot({ drive: "manual" });
-    const run = harness.prompt("go");
-    await stepTo(harness, "commit_settlement");
-    return { world, harness, run };
-  };
-
-  it("abort first: stored as aborted, and the reason is kept in words", async () => {
-    const { world, harness, run } = await atSettlement();
-    await harness.abort();
-    await harness.runToCompletion();
-    expect(await run).toMatchObject({ ok: true, value: { kind: "aborted" } });
-    expect(said(world)).toEqual(["go", "assistant aborted"]);
-    expect(JSON.stringify(world.disk.dump().entries.at(-1))).toContain("the provider had answered stop");
-  });
-
-  it("settlement first: its stop reason stays, and the run is aborted behind it", async () => {
-    const { world, harness, run } = await atSettlement();
-    await harness.executeAction();
-    await harness.abort();
-    await harness.runToCompletion();
-    expect(await run).toMatchObject({
-      ok: true,
-      value: { kind: "aborted", finalMessage: { stopReason: "stop" } },
-    });
-    expect(said(world)).toEqual(["go", "assistant stop"]);
-  });
-});
-
-describe("abort × start of an effect", () => {
-  it.each([
-    ["a request", "provider_request", ["go", "assistant aborted"]],
-    ["a call", "tool_execution", ["go", "assistant toolUse", expect.stringContaining("was not executed")]],
-  ] as const)("abort first: %s that is parked is not started", async (_name, kind, left) => {
-    const world = new World(calls({ id: "c1", name: "a" }));
-    const { harness } = await world.boot({ drive: "manual", tools: [world.tool("a")] });
-    const run = harness.prompt("go");
-    await stepTo(harness, kind);
-    const { length: requests } = world.requests;
-    await harness.abort();
-    await harness.runToCompletion();
-    expect(await run).toMatchObject({ ok: true, value: { kind: "aborted" } });
-    expect(world.requests).toHaveLength(requests);
-    expect(world.executions).toEqual([]);
-    expect(said(world)).toEqual(left);
-  });
-
-  it.each(["request_intended", "tool_cleared", "generation_started"])(
-    "abort first: the intent that is parked is not committed (%s)",
-    async (event) => {
-      const world = new World(calls({ id: "c1", name: "a" }));
-      const { harness } = await world.boot({ drive: "manual", tools: [world.tool("a")] });
-      const run = harness.prompt("go");
-      await stepTo(harness, "commit_transition", event);
-      await harness.abort();
-      const { commitCount } = world;
-      await harness.executeAction();
-      expect(world.commitCount).toBe(commitCount);
-      await harness.runToCompletion();
-      expect(await run).toMatchObject({ ok: true, value: { kind: "aborted" } });
-      expect(world.executions).toEqual([]);
-    },
-  );
-
-  it("a call that is to run again after a crash is not, and counts as interrupted", async () => {
-    const world = new World(calls({ id: "c1", name: "a" }));
-    const tools = [world.tool("a", { replay: "safe" })];
-    const first = await world.boot({ drive: "manual", tools });
-    void first.harness.prompt("go").catch(() => undefined);
-    await stepTo(first.harness, "tool_execution");
-    await first.harness.close();
-    const { harness } = await world.boot({ drive: "manual", tools });
-    const run = harness.resume();
-    await stepTo(harness, "tool_execution");
-    await harness.abort();
-    await harness.runToCompletion();
-    expect(await run).toMatchObject({ ok: true, value: { kind: "aborted" } });
-    expect(world.executions).toEqual([]);
-    expect(said(world).at(-1)).toContain("was interrupted");
-  });
-});
-
-describe("abort × the commit of a result", () => {
-  const atResult = async () => {
-    const world = new World(calls({ id: "c1", name: "a" }), text("done"));
-    const { harness } = await world.boot({ drive: "manual", tools: [world.tool("a")] });
-    const run = harness.prompt("go");
-    await stepTo(harness, "commit_settlement", "tool:");
-    return { world, harness, run };
-  };
-
-  it.each(["first", "second"])(
-    "abort %s: the real result stands, and nothing is asked any more",
-    async (order) => {
-      const { world, harness, run } = await atResult();
-      if (order === "second") await harness.executeAction();
-      await harness.abort();
-      await harness.runToCompletion();
-      expect(await run).toMatchObject({ ok: true, value: { kind: "aborted" } });
-      expect(said(world)).toEqual(["go", "assistant toolUse", "c1 a done"]);
-      expect(world.requests).toHaveLength(1);
-    },
-  );
-});
-
-describe("abort × the end", () => {
-  it.each([
-    ["first", "aborted"],
-    ["second", "completed"],
-  ] as const)("abort %s: the run is %s", async (order, kind) => {
-    const world = new World(text("answer"));
-    const { harness } = await world.boot({ drive: "manual" });
-    const run = harness.prompt("go");
-    await stepTo(harness, "commit_terminal");
-    if (order === "second") await harness.executeAction();
-    const aborted = await harness.abort();
-    expect(aborted.ok).toBe(order === "first");
-    await harness.runToCompletion();
-    expect(await run).toMatchObject({ ok: true, value: { kind } });
   });
 });
