@@ -17,10 +17,9 @@ import {
   type Storage,
 } from "../src/storage/index.ts";
 import { compare, type Timed } from "./measure.ts";
-import { TurnWriter } from "./workload.ts";
+import { grown, METADATA, TurnWriter } from "./workload.ts";
 
 const COMMITS = 2_000;
-const METADATA = { id: "bench", createdAt: 1_700_000_000_000, storageVersion: 1 };
 const clock = new VirtualClock();
 
 export async function benchCommits(): Promise<void> {
@@ -89,12 +88,6 @@ async function benchFlat(name: string, make: () => Storage | Promise<Storage>): 
   });
   await small.store.close();
   await large.store.close();
-}
-
-async function grown(store: Storage, entries: number) {
-  const writer = new TurnWriter(1);
-  for (let count = 0; count < entries; count++) await store.commit(writer.next());
-  return { store, writer };
 }
 
 function commitAll(store: Storage, count: number): Timed {

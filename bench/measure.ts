@@ -47,7 +47,7 @@ export async function compare({ name, ours, floor, unit, goal }: Comparison): Pr
       : `${(1 / ratio).toFixed(2)} of the floor's rate (goal ≥ ${goal.rateShareMin})`;
   const detail =
     "timesMax" in goal
-      ? `${micros(our)} against ${micros(base)} a ${unit}`
+      ? `${micros(our)} against ${micros(base)} per ${unit}`
       : `${rate(our)} against ${rate(base)} ${unit}s a second`;
   return say({ name, isMet, figures, detail });
 }
@@ -83,6 +83,10 @@ function median(values: readonly number[]): number {
 
 function micros(us: number): string {
   return us >= 1000 ? `${(us / 1000).toFixed(1)} ms` : `${us.toFixed(2)} µs`;
+}
+
+export function megabytes(bytes: number): string {
+  return `${(bytes / 1024 / 1024).toFixed(1)} MB`;
 }
 
 function rate(us: number): string {

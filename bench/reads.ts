@@ -11,9 +11,8 @@ import {
   type Storage,
 } from "../src/storage/index.ts";
 import { compare, type Work } from "./measure.ts";
-import { TurnWriter } from "./workload.ts";
+import { grown, METADATA } from "./workload.ts";
 
-const METADATA = { id: "bench", createdAt: 1_700_000_000_000, storageVersion: 1 };
 const LINES = 50_000;
 const clock = new VirtualClock();
 
@@ -37,9 +36,7 @@ export async function benchReads(): Promise<void> {
 }
 
 async function benchReopen(path: string): Promise<void> {
-  const store = JsonlStorage.create({ path, clock, metadata: METADATA });
-  const writer = new TurnWriter(1);
-  for (let line = 0; line < LINES; line++) await store.commit(writer.next());
+  const { store } = await grown(JsonlStorage.create({ path, clock, metadata: METADATA }), LINES);
   await store.close();
   await compare({
     name: `JSONL reopen of ${LINES} lines / JSON.parse of them`,
@@ -62,10 +59,10 @@ async function benchNewest(name: string, make: (name: string) => Promise<Storage
   const short = await grown(await make("short"), 1_000);
   const long = await grown(await make("long"), 100_000);
   const newest =
-    ({ store, leaf }: Awaited<ReturnType<typeof grown>>): Work =>
+    ({ store, writer }: Awaited<ReturnType<typeof grown>>): Work =>
     () =>
     async () => {
-      for (let count = 0; count < 200; count++) await store.scanBranch({ start: leaf, limit: 100 });
+      for (let count = 0; count < 200; count++) await store.scanBranch({ start: writer.leaf, limit: 100 });
       return 200;
     };
   await compare({
@@ -77,10 +74,4 @@ async function benchNewest(name: string, make: (name: string) => Promise<Storage
   });
   await short.store.close();
   await long.store.close();
-}
-
-async function grown(store: Storage, entries: number) {
-  const writer = new TurnWriter(1);
-  for (let count = 0; count < entries; count++) await store.commit(writer.next());
-  return { store, leaf: writer.leaf };
 }

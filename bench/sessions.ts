@@ -1,19 +1,16 @@
 /** What long sessions cost: the memory of opening one, the time of opening one, and what a fork of a branch copies. */
-import { spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import Database from "better-sqlite3";
 import { VirtualClock } from "../src/foundation/index.ts";
 import type { Write } from "../src/model/index.ts";
 import { JsonlStorage, SqliteStorage, type Storage } from "../src/storage/index.ts";
-import { type ChildProgram, childProgram } from "../src/subprocess/index.ts";
-import { compare, say } from "./measure.ts";
+import { askChild } from "./child.ts";
+import { compare, megabytes, say } from "./measure.ts";
 import type { OpenRequest } from "./open-child.ts";
-import { TurnWriter } from "./workload.ts";
+import { grown, METADATA, TurnWriter } from "./workload.ts";
 
-const METADATA = { id: "bench", createdAt: 1_700_000_000_000, storageVersion: 1 };
 const LONG_BYTES = 60 * 1024 * 1024;
 const clock = new VirtualClock();
 
@@ -36,9 +33,10 @@ async function benchMemory(path: string): Promise<void> {
     for (let line = 0; line < 500; line++) await store.commit(writer.next());
   await store.close();
   const size = statSync(path).size;
-  const program = await childProgram({ entry: fileURLToPath(new URL("./open-child.ts", import.meta.url)) });
-  const resident = residentBytes(program, { kind: "jsonl", path });
-  const bare = residentBytes(program, { kind: "nothing", path });
+  const residentBytes = async (request: OpenRequest) =>
+    (await askChild("./open-child.ts", request)) as number;
+  const resident = await residentBytes({ path });
+  const bare = await residentBytes({});
   say({
     name: `JSONL session of ${megabytes(size)}, resident when opened / its size`,
     isMet: resident < 5 * size,
@@ -47,27 +45,10 @@ async function benchMemory(path: string): Promise<void> {
   });
 }
 
-function residentBytes(
-  { launcher, program, codeCache, requireFrom }: ChildProgram,
-  request: OpenRequest,
-): number {
-  const { status, stdout, stderr } = spawnSync(
-    process.execPath,
-    [launcher, program, codeCache, requireFrom],
-    {
-      input: JSON.stringify(request),
-      env: {},
-      encoding: "utf8",
-    },
-  );
-  if (status !== 0) throw new Error(`a child failed to open a session: ${stderr}`);
-  return Number(stdout);
-}
-
 async function benchOpening(folder: string): Promise<void> {
   const [short, long] = [join(folder, "short.db"), join(folder, "long.db")];
-  await grow(short, 1_000);
-  await grow(long, 100_000);
+  await (await grown(await created(short), 1_000)).store.close();
+  await (await grown(await created(long), 100_000)).store.close();
   const opens = (path: string) => () => async () => {
     for (let count = 0; count < 20; count++) {
       const store = await SqliteStorage.open({ kind: "file", path }, { clock, ownerId: "bench" });
@@ -84,16 +65,13 @@ async function benchOpening(folder: string): Promise<void> {
   });
 }
 
-async function grow(path: string, entries: number): Promise<void> {
-  const store = await SqliteStorage.create({ kind: "file", path }, METADATA, { clock, ownerId: "bench" });
-  const writer = new TurnWriter(1);
-  for (let count = 0; count < entries; count++) await store.commit(writer.next());
-  await store.close();
+function created(path: string): Promise<SqliteStorage> {
+  return SqliteStorage.create({ kind: "file", path }, METADATA, { clock, ownerId: "bench" });
 }
 
 /** Rows of the branch index that appending after a fork copies, against the entries since the newest compaction. */
 async function benchForks(path: string): Promise<void> {
-  const store = await SqliteStorage.create({ kind: "file", path }, METADATA, { clock, ownerId: "bench" });
+  const store = await created(path);
   const before = 100_000;
   const interval = 50;
   await append(store, "a", null, before);
@@ -158,8 +136,4 @@ function rowCount(path: string): number {
   } finally {
     database.close();
   }
-}
-
-function megabytes(bytes: number): string {
-  return `${(bytes / 1024 / 1024).toFixed(1)} MB`;
 }

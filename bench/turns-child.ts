@@ -32,7 +32,12 @@ export interface TurnsRequest {
 const COMPACT_EVERY = 100;
 
 const MODEL: Model = {
-  ...{ id: "bench", name: "Bench", api: "bench", provider: "bench", baseUrl: "bench:", reasoning: false },
+  id: "bench",
+  name: "Bench",
+  api: "bench",
+  provider: "bench",
+  baseUrl: "bench:",
+  reasoning: false,
   input: ["text"],
   cost: { input: 1, output: 1, cacheRead: 0, cacheWrite: 0 },
   contextWindow: 1_000_000,
@@ -106,7 +111,10 @@ function answerTo({ messages, tools }: ProviderContext): AssistantMessage {
     content: isPrompt
       ? [{ type: "toolCall", id: `call-${messages.length}`, name: "read", arguments: {} }]
       : [{ type: "text", text: "It is done. ".repeat(10) }],
-    ...{ api: MODEL.api, provider: MODEL.provider, model: MODEL.id, responseId: "bench" },
+    api: MODEL.api,
+    provider: MODEL.provider,
+    model: MODEL.id,
+    responseId: "bench",
     usage: { ...zeroUsage(), input: 10, output: 5, totalTokens: 15 },
     stopReason: isPrompt ? "toolUse" : "stop",
     timestamp: 1_700_000_000_000,

@@ -1,6 +1,20 @@
 /** The commits that are measured: four writes of a typical turn, and long branches of them. */
 import { createIdGenerator, type IdGenerator, seededRandom, VirtualClock } from "../src/foundation/index.ts";
 import { type Transaction, type Usage, zeroUsage } from "../src/model/index.ts";
+import type { SessionMetadata, Storage } from "../src/storage/index.ts";
+
+/** The session that is measured. */
+export const METADATA: SessionMetadata = { id: "bench", createdAt: 1_700_000_000_000, storageVersion: 1 };
+
+/** A store with so many entries on one branch, and the writer that goes on with it. */
+export async function grown<S extends Storage>(
+  store: S,
+  entries: number,
+): Promise<{ store: S; writer: TurnWriter }> {
+  const writer = new TurnWriter(1);
+  for (let count = 0; count < entries; count++) await store.commit(writer.next());
+  return { store, writer };
+}
 
 /** Makes transactions that follow each other on one branch. */
 export class TurnWriter {
