@@ -33,5 +33,17 @@ export default {
       why: "the answer was lost with the process",
       history: ["user: Go.", "assistant, aborted: ", "lane main: idle, run aborted"],
     },
+    {
+      why: "the run was cancelled before it asked for anything",
+      history: ["user: Go.", "lane main: idle, run aborted"],
+    },
+    {
+      why: "it was cancelled when the answer was stored",
+      history: ["user: Go.", "assistant, stop: Done.", "lane main: idle, run aborted"],
+    },
+    {
+      why: "both came when the run had ended",
+      history: ["user: Go.", "assistant, stop: Done.", "lane main: idle, run completed"],
+    },
   ],
 } as const satisfies Race;

@@ -31,5 +31,18 @@ export default {
       why: "it was cancelled, and the answer was lost with the process",
       history: ["user: Go.", "assistant, aborted: ", "lane main: idle, run aborted"],
     },
+    {
+      why: "the run was cancelled before it asked for anything",
+      history: ["user: Go.", "lane main: idle, run aborted"],
+    },
+    {
+      why: "it was cancelled when the answer was stored",
+      history: ["user: Go.", "assistant, stop: Rewritten.", "lane main: idle, run aborted"],
+    },
+    {
+      why: "nobody cancelled the run",
+      history: ["user: Go.", "assistant, stop: Rewritten.", "lane main: idle, run completed"],
+      lacks: "abort",
+    },
   ],
 } as const satisfies Race;

@@ -46,5 +46,67 @@ export default {
         "lane main: idle, run aborted",
       ],
     },
+    {
+      why: "the run was cancelled before it asked for anything",
+      history: ["user: Go.", "lane main: idle, run aborted"],
+    },
+    {
+      why: "the run was cancelled before a request was sent, or its answer was lost",
+      history: ["user: Go.", "assistant, aborted: ", "lane main: idle, run aborted"],
+    },
+    {
+      why: "it was cancelled while a request was answered",
+      history: ["user: Go.", "assistant, aborted: calls look call-1", "lane main: idle, run aborted"],
+    },
+    {
+      why: "it was cancelled before the call was started",
+      history: [
+        "user: Go.",
+        "assistant, toolUse: calls look call-1",
+        "result call-1, error: The tool call was not executed: the caller cancelled the run before look was started.",
+        "lane main: idle, run aborted",
+      ],
+    },
+    {
+      why: "the run was cancelled before a request was sent, or its answer was lost",
+      history: [
+        "user: Go.",
+        "assistant, toolUse: calls look call-1",
+        "result call-1: redacted",
+        "assistant, aborted: ",
+        "lane main: idle, run aborted",
+      ],
+    },
+    {
+      why: "it was cancelled while a request was answered",
+      history: [
+        "user: Go.",
+        "assistant, toolUse: calls look call-1",
+        "result call-1: redacted",
+        "assistant, aborted: Done.",
+        "lane main: idle, run aborted",
+      ],
+    },
+    {
+      why: "it was cancelled when the last answer was stored",
+      history: [
+        "user: Go.",
+        "assistant, toolUse: calls look call-1",
+        "result call-1: redacted",
+        "assistant, stop: Done.",
+        "lane main: idle, run aborted",
+      ],
+    },
+    {
+      why: "nobody cancelled the run",
+      history: [
+        "user: Go.",
+        "assistant, toolUse: calls look call-1",
+        "result call-1: redacted",
+        "assistant, stop: Done.",
+        "lane main: idle, run completed",
+      ],
+      lacks: "abort",
+    },
   ],
 } as const satisfies Race;

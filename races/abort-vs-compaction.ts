@@ -44,4 +44,70 @@ export default {
       ],
     },
   ],
+  elsewhere: [
+    {
+      why: "a run before it was cancelled: before it asked for anything",
+      history: [
+        "user: Go.",
+        "user: On.",
+        "assistant, stop: Done.",
+        "compaction: What was done.",
+        "lane main: idle, compaction completed",
+      ],
+    },
+    {
+      why: "before its request was sent",
+      history: [
+        "user: Go.",
+        "assistant, aborted: ",
+        "user: On.",
+        "assistant, stop: Done.",
+        "compaction: What was done.",
+        "lane main: idle, compaction completed",
+      ],
+    },
+    {
+      why: "while it was answered",
+      history: [
+        "user: Go.",
+        "assistant, aborted: Done.",
+        "user: On.",
+        "assistant, stop: Done.",
+        "compaction: What was done.",
+        "lane main: idle, compaction completed",
+      ],
+    },
+    {
+      why: "the run right before it was cancelled: before it asked for anything",
+      history: [
+        "user: Go.",
+        "assistant, stop: Done.",
+        "user: On.",
+        "compaction: What was done.",
+        "lane main: idle, compaction completed",
+      ],
+    },
+    {
+      why: "before its request was sent",
+      history: [
+        "user: Go.",
+        "assistant, stop: Done.",
+        "user: On.",
+        "assistant, aborted: ",
+        "compaction: What was done.",
+        "lane main: idle, compaction completed",
+      ],
+    },
+    {
+      why: "while it was answered",
+      history: [
+        "user: Go.",
+        "assistant, stop: Done.",
+        "user: On.",
+        "assistant, aborted: Done again.",
+        "compaction: What was done.",
+        "lane main: idle, compaction completed",
+      ],
+    },
+  ],
 } as const satisfies Race;

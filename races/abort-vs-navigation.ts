@@ -47,4 +47,63 @@ export default {
       ],
     },
   ],
+  elsewhere: [
+    {
+      why: "a run before it was cancelled: before it asked for anything",
+      history: ["user: Go.", "user: On.", "assistant, stop: Done.", "lane main: idle, run completed"],
+    },
+    {
+      why: "before its request was sent",
+      history: [
+        "user: Go.",
+        "assistant, aborted: ",
+        "user: On.",
+        "assistant, stop: Done.",
+        "lane main: idle, run completed",
+      ],
+    },
+    {
+      why: "while it was answered",
+      history: [
+        "user: Go.",
+        "assistant, aborted: Done.",
+        "user: On.",
+        "assistant, stop: Done.",
+        "branch summary: What was done. (below 2)",
+        "lane main: idle, navigation completed",
+      ],
+    },
+    {
+      why: "the run right before it was cancelled: before it asked for anything",
+      history: [
+        "user: Go.",
+        "assistant, stop: Done.",
+        "user: On.",
+        "branch summary: What was done. (below 2)",
+        "lane main: idle, navigation completed",
+      ],
+    },
+    {
+      why: "before its request was sent",
+      history: [
+        "user: Go.",
+        "assistant, stop: Done.",
+        "user: On.",
+        "assistant, aborted: ",
+        "branch summary: What was done. (below 2)",
+        "lane main: idle, navigation completed",
+      ],
+    },
+    {
+      why: "while it was answered",
+      history: [
+        "user: Go.",
+        "assistant, stop: Done.",
+        "user: On.",
+        "assistant, aborted: Done again.",
+        "branch summary: What was done. (below 2)",
+        "lane main: idle, navigation completed",
+      ],
+    },
+  ],
 } as const satisfies Race;

@@ -39,5 +39,47 @@ export default {
       ],
       lacks: "abort",
     },
+    {
+      why: "the run was cancelled before it asked for anything",
+      history: ["user: Go.", "lane main: idle, run aborted"],
+    },
+    {
+      why: "the run was cancelled before a request was sent, or its answer was lost",
+      history: ["user: Go.", "assistant, aborted: ", "lane main: idle, run aborted"],
+    },
+    {
+      why: "it was cancelled while a request was answered",
+      history: ["user: Go.", "assistant, aborted: Done.", "lane main: idle, run aborted"],
+    },
+    {
+      why: "the run was cancelled before a request was sent, or its answer was lost",
+      history: [
+        "user: Go.",
+        "assistant, stop: Done.",
+        "user: And this.",
+        "assistant, aborted: ",
+        "lane main: idle, run aborted",
+      ],
+    },
+    {
+      why: "it was cancelled while a request was answered",
+      history: [
+        "user: Go.",
+        "assistant, stop: Done.",
+        "user: And this.",
+        "assistant, aborted: Done again.",
+        "lane main: idle, run aborted",
+      ],
+    },
+    {
+      why: "it was cancelled when the second answer was stored",
+      history: [
+        "user: Go.",
+        "assistant, stop: Done.",
+        "user: And this.",
+        "assistant, stop: Done again.",
+        "lane main: idle, run aborted",
+      ],
+    },
   ],
 } as const satisfies Race;

@@ -38,6 +38,48 @@ export default {
   ],
   elsewhere: [
     {
+      why: "the run was cancelled before it asked for anything",
+      history: ["user: Go.", "lane main: idle, run aborted"],
+    },
+    {
+      why: "before its request was sent",
+      history: ["user: Go.", "assistant, aborted: ", "lane main: idle, run aborted"],
+    },
+    {
+      why: "while it was answered",
+      history: ["user: Go.", "assistant, aborted: calls look call-1", "lane main: idle, run aborted"],
+    },
+    {
+      why: "before the second request was sent",
+      history: [
+        "user: Go.",
+        "assistant, toolUse: calls look call-1",
+        "result call-1: seen",
+        "assistant, aborted: ",
+        "lane main: idle, run aborted",
+      ],
+    },
+    {
+      why: "while that was answered",
+      history: [
+        "user: Go.",
+        "assistant, toolUse: calls look call-1",
+        "result call-1: seen",
+        "assistant, aborted: Done.",
+        "lane main: idle, run aborted",
+      ],
+    },
+    {
+      why: "when that answer was stored",
+      history: [
+        "user: Go.",
+        "assistant, toolUse: calls look call-1",
+        "result call-1: seen",
+        "assistant, stop: Done.",
+        "lane main: idle, run aborted",
+      ],
+    },
+    {
       why: "the process died while the call was under way, and the run was cancelled before it was repeated",
       history: [
         "user: Go.",

@@ -38,5 +38,9 @@ export default {
       history: ["user: Go.", "assistant, stop: Done.", "lane main: idle, run completed"],
       lacks: "appendMessage",
     },
+    {
+      why: "it was appended when the run had ended",
+      history: ["user: Go.", "assistant, stop: Done.", "user: Note.", "lane main: idle, run completed"],
+    },
   ],
 } as const satisfies Race;

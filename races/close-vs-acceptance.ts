@@ -28,4 +28,19 @@ export default {
       history: ["user: Go.", "lane main: run open at checkpoint"],
     },
   ],
+  elsewhere: [
+    {
+      why: "nobody closed the harness before the run had ended",
+      history: ["user: Go.", "assistant, stop: Done.", "lane main: idle, run completed"],
+    },
+    { why: "when its request was ready", history: ["user: Go.", "lane main: run open at assistant ready"] },
+    {
+      why: "while it was answered",
+      history: ["user: Go.", "lane main: run open at assistant effect_pending"],
+    },
+    {
+      why: "when the answer was stored",
+      history: ["user: Go.", "assistant, stop: Done.", "lane main: run open at checkpoint"],
+    },
+  ],
 } as const satisfies Race;

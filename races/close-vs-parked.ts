@@ -14,7 +14,7 @@ export default {
     {
       name: "close-first",
       schedule: [{ at: { before: "request" }, call: { call: "close" } }],
-      proof: ["commit generation.intent", "answer close closed", "answer prompt HarnessClosed"],
+      proof: ["commit generation.intent", "call close", "answer close closed"],
       absent: ["effect provider.request"],
       answers: { close: "closed", prompt: "HarnessClosed" },
       history: ["user: Go.", "lane main: run open at assistant effect_pending"],
@@ -22,10 +22,23 @@ export default {
     {
       name: "action-first",
       schedule: [{ at: { after: "request" }, call: { call: "close" } }],
-      proof: ["effect provider.request", "answer close closed", "answer prompt HarnessClosed"],
+      proof: ["effect provider.request", "call close", "answer close closed"],
       absent: ["commit generation.settle.finish"],
       answers: { close: "closed", prompt: "HarnessClosed" },
       history: ["user: Go.", "lane main: run open at assistant effect_pending"],
+    },
+  ],
+  elsewhere: [
+    {
+      why: "nobody closed the harness before the run had ended",
+      history: ["user: Go.", "assistant, stop: Done.", "lane main: idle, run completed"],
+    },
+    { why: "it was closed before the prompt was accepted", history: ["lane main: idle"] },
+    { why: "when the run was accepted", history: ["user: Go.", "lane main: run open at checkpoint"] },
+    { why: "when its request was ready", history: ["user: Go.", "lane main: run open at assistant ready"] },
+    {
+      why: "when the answer was stored",
+      history: ["user: Go.", "assistant, stop: Done.", "lane main: run open at checkpoint"],
     },
   ],
 } as const satisfies Race;

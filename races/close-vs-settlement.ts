@@ -33,5 +33,8 @@ export default {
       why: "nobody closed the harness before the run had ended",
       history: ["user: Go.", "assistant, stop: Done.", "lane main: idle, run completed"],
     },
+    { why: "it was closed before the prompt was accepted", history: ["lane main: idle"] },
+    { why: "when the run was accepted", history: ["user: Go.", "lane main: run open at checkpoint"] },
+    { why: "when its request was ready", history: ["user: Go.", "lane main: run open at assistant ready"] },
   ],
 } as const satisfies Race;

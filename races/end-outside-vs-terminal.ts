@@ -28,4 +28,10 @@ export default {
       history: ["user: Go.", "assistant, stop: Done.", "lane main: idle, run completed"],
     },
   ],
+  elsewhere: [
+    {
+      why: "the run was ended before it was answered",
+      history: ["user: Go.", "lane main: idle, run aborted"],
+    },
+  ],
 } as const satisfies Race;

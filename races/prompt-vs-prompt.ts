@@ -44,6 +44,16 @@ export default {
   ],
   elsewhere: [
     {
+      why: "the other one is asked when the run has ended",
+      history: [
+        "user: Go.",
+        "assistant, stop: Done.",
+        "user: No, go there.",
+        "assistant, stop: Done again.",
+        "lane main: idle, run completed",
+      ],
+    },
+    {
       why: "the process died, and the one that had been refused asks again",
       history: [
         "user: No, go there.",

@@ -59,5 +59,17 @@ export default {
       ],
       lacks: "steer",
     },
+    {
+      why: "it came before the other one",
+      history: [
+        "user: Go.",
+        "assistant, toolUse: calls look call-1",
+        "result call-1: seen",
+        "user: Hurry.",
+        "user: Quietly.",
+        "assistant, stop: Done.",
+        "lane main: idle, run completed",
+      ],
+    },
   ],
 } as const satisfies Race;

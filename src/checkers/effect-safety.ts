@@ -11,7 +11,7 @@
  * 3. A tool call has an intent, and runs with exactly the stored arguments.
  * 4. A `never` call runs at most once, over all lives; a `safe` one at most once in each life.
  * 5. What a new intent says of a tool's replay is what the tool declares in this life.
- * 6. Nothing starts while a cancellation is durable, and a decision hook only while there is something to decide.
+ * 6. Nothing starts while a cancellation is durable (what was started before it may happen after it), and a decision hook only while there is something to decide.
  * And at the moment at which an effect is settled:
  * 7. A response that is no error follows a request, and a result that is no error an execution, of the same life.
  * 8. Their content is what the world answered; a generated summary holds what its attempt was answered. A runtime that loses answers loses them with and without a crash, so no
@@ -38,8 +38,10 @@ import { canonicalJson, jsonEquals } from "../foundation/index.ts";
 import type { EntryDraft, OperationState, ToolCall, ToolCallContent } from "../model/index.ts";
 import type { HarnessCheck, HarnessCheckRun, ObservedCommit, OtherEvent, Report } from "./harness-check.ts";
 import { statesOf } from "./lane-states.ts";
+import { OUTSIDE_ROW } from "./rows/outside.ts";
 import { assistantIn, callsIn, decisionOf, summaryOf, toolResultIn } from "./rows/site.ts";
 import { toolArgsKey } from "./rows/tools.ts";
+import { Since } from "./since.ts";
 import { type StoreModel, summaryAttemptId } from "./store-model.ts";
 
 export const effectSafety: HarnessCheck = {
@@ -58,45 +60,75 @@ class EffectSafetyRun implements HarnessCheckRun {
   readonly #answers: Map<string, Answer>;
   /** Executions by reserved result id: over all lives, and in which life the last one was. */
   readonly #executions: Map<string, { readonly count: number; readonly life: number }>;
+  readonly #sinceCancellation: Since;
+  /** Since an operation was ended by somebody else, with the intents that went with it. */
+  readonly #sinceOutsideEnd: Since;
+  #endedIntents: readonly RequestIntent[];
 
   constructor(scenario: Scenario, from?: EffectSafetyRun) {
     this.#scenario = scenario;
     this.#requests = new Map(from === undefined ? [] : from.#requests);
     this.#answers = new Map(from === undefined ? [] : from.#answers);
     this.#executions = new Map(from === undefined ? [] : from.#executions);
+    this.#sinceCancellation = from === undefined ? new Since() : from.#sinceCancellation.fork();
+    this.#sinceOutsideEnd = from === undefined ? new Since() : from.#sinceOutsideEnd.fork();
+    this.#endedIntents = from === undefined ? [] : from.#endedIntents;
   }
 
   fork(): EffectSafetyRun {
     return new EffectSafetyRun(this.#scenario, this);
   }
 
-  before({ writes }: ObservedCommit, model: StoreModel, report: Report): void {
+  unreadable(): void {
+    this.#count();
+  }
+
+  before({ writes, found }: ObservedCommit, model: StoreModel, report: Report): void {
+    this.#count();
+    if (found.ok && found.name === OUTSIDE_ROW) {
+      this.#sinceOutsideEnd.happened();
+      this.#endedIntents = found.site.before === undefined ? [] : requestIntents(found.site.before);
+    }
     for (const write of writes) {
       if (write.kind === "entry") {
         this.#checkOrigin(write.entry, model, report);
         this.#checkSummary(write.entry, model, report);
       }
       if (write.kind !== "register" || write.op !== "set" || write.namespace !== "op.state") continue;
+      const isCancelled = write.value.control.status === "cancel_requested";
+      const wasCancelled = model.value("op.state", write.key)?.control.status === "cancel_requested";
+      if (isCancelled && !wasCancelled) this.#sinceCancellation.happened();
       this.#checkDeclarations(write.value, model, report);
     }
   }
 
+  #count(): void {
+    this.#sinceCancellation.passed();
+    this.#sinceOutsideEnd.passed();
+  }
+
   event(event: OtherEvent, model: StoreModel, report: Report): void {
+    if (event.kind === "boot") {
+      this.#sinceCancellation.forget();
+      this.#sinceOutsideEnd.forget();
+    } else this.#count();
     if (event.kind !== "effect") return;
-    const { row } = event;
+    const { row, overtakenBy = 0 } = event;
+    // Whoever started it could not know of a cancellation that came after that.
+    const isOvertaken = this.#sinceCancellation.isAmongLast(overtakenBy);
     switch (row.kind) {
       case "request":
       case "summary":
-        this.#request(row, model, report);
+        this.#request(row, { isOvertaken, overtakenBy }, model, report);
         return;
       case "decision":
-        this.#decide(row, model, report);
+        this.#decide(row, isOvertaken, model, report);
         return;
       case "cancellation":
         this.#cancel(row, model, report);
         return;
       case "tool":
-        this.#execute(row, model, report);
+        this.#execute(row, isOvertaken, model, report);
     }
   }
 
@@ -110,24 +142,31 @@ class EffectSafetyRun implements HarnessCheckRun {
   }
 
   /** A hook decides what is still to be decided, and nothing that is cancelled. */
-  #decide(row: DecisionRow, model: StoreModel, report: Report): void {
+  #decide(row: DecisionRow, isOvertaken: boolean, model: StoreModel, report: Report): void {
     const states = model.registers("op.state").map(({ value }) => value);
     const undecided = states.find((state) => decisionOf(state)?.status === "deciding");
     const what = `the hook for work ${row.task}`;
     if (undecided === undefined) {
       report("hook without a decision to make", `${what} ran, and nothing is to be decided`);
-    } else if (undecided.control.status === "cancel_requested") {
+    } else if (undecided.control.status === "cancel_requested" && !isOvertaken) {
       report("hook after a cancellation", `${what} ran after a durable cancellation`);
     }
   }
 
-  #request(row: BillRow | SummaryRow, model: StoreModel, report: Report): void {
+  #request(
+    row: BillRow | SummaryRow,
+    { isOvertaken, overtakenBy }: { readonly isOvertaken: boolean; readonly overtakenBy: number },
+    model: StoreModel,
+    report: Report,
+  ): void {
     const what =
       row.kind === "request"
         ? `request ${row.ask} of turn ${row.turn}`
         : `request ${row.index} of summary ${row.task}, attempt ${row.attempt}`;
     const lane = row.kind === "request" ? row.lane : undefined;
-    const intents = statesOf(this.#scenario, lane, model).flatMap((value) => requestIntents(value));
+    const durable = statesOf(this.#scenario, lane, model).flatMap((value) => requestIntents(value));
+    const ended = this.#sinceOutsideEnd.isAmongLast(overtakenBy) ? this.#endedIntents : [];
+    const intents = [...durable, ...ended];
     const intent = intents.find(({ id }) => !this.#requests.has(id)) ?? intents[0];
     if (intent === undefined) {
       report("request without an intent", `${what} was sent, and no operation has a durable request intent`);
@@ -141,7 +180,7 @@ class EffectSafetyRun implements HarnessCheckRun {
     } else if (count > 1) {
       report("request twice under one intent", `${what} was sent for the ${count}th time under one intent`);
     }
-    if (intent.isCancelled)
+    if (intent.isCancelled && !isOvertaken)
       report("request after a cancellation", `${what} was sent after a durable cancellation`);
     if (intent.maxRequests === undefined) return;
     const ofStep = (this.#requests.get(intent.stepId) ?? 0) + 1;
@@ -154,7 +193,7 @@ class EffectSafetyRun implements HarnessCheckRun {
     }
   }
 
-  #execute(row: EffectRow, model: StoreModel, report: Report): void {
+  #execute(row: EffectRow, isOvertaken: boolean, model: StoreModel, report: Report): void {
     const what = `${row.tool} (${row.callId})`;
     const call = callIntents(model).find(
       ({ source }) => source.id === row.callId && source.name === row.tool,
@@ -175,7 +214,7 @@ class EffectSafetyRun implements HarnessCheckRun {
         `${what} ran with ${row.argumentsText}; stored are ${storedText ?? "none"}`,
       );
     }
-    if (call.isCancelled)
+    if (call.isCancelled && !isOvertaken)
       report("tool call after a cancellation", `${what} ran after a durable cancellation`);
     this.#answers.set(call.call.resultEntryId, resultOf(row, this.#scenario));
     const earlier = this.#executions.get(call.call.resultEntryId);

@@ -21,6 +21,7 @@ import type { HarnessCheck, HarnessCheckRun, ObservedCommit, OtherEvent, Report 
 import { statesOf } from "./lane-states.ts";
 import { OUTSIDE_ROW } from "./rows/outside.ts";
 import { assistantIn, callsIn, decisionOf } from "./rows/site.ts";
+import { Since } from "./since.ts";
 import type { StoreModel } from "./store-model.ts";
 
 export const ledgerConservation: HarnessCheck = {
@@ -42,11 +43,13 @@ class LedgerRun implements HarnessCheckRun {
   /** By usage id of a request, by result id of a call, or by the task that a hook decides. */
   readonly #open: Map<string, readonly OpenCharge[]>;
   readonly #lost: ScriptedUsage[];
+  readonly #sinceOutsideEnd: Since;
 
   constructor(scenario: Scenario, from?: LedgerRun) {
     this.#scenario = scenario;
     this.#open = new Map(from === undefined ? [] : from.#open);
     this.#lost = from === undefined ? [] : [...from.#lost];
+    this.#sinceOutsideEnd = from === undefined ? new Since() : from.#sinceOutsideEnd.fork();
   }
 
   fork(): LedgerRun {
@@ -54,10 +57,13 @@ class LedgerRun implements HarnessCheckRun {
   }
 
   event(event: OtherEvent, model: StoreModel): void {
-    if (event.kind === "effect") this.#charge(event.row, model);
+    if (event.kind === "boot") this.#sinceOutsideEnd.forget();
+    else this.#sinceOutsideEnd.passed();
+    if (event.kind === "effect") this.#charge(event.row, event.overtakenBy ?? 0, model);
   }
 
   before({ writes, found }: ObservedCommit, model: StoreModel, report: Report): void {
+    this.#sinceOutsideEnd.passed();
     if (found.ok && found.name === OUTSIDE_ROW) this.#endedOutside(found.site.before, model);
     for (const write of writes) {
       if (write.kind === "usage") this.#book(write.row, model, report);
@@ -111,10 +117,12 @@ class LedgerRun implements HarnessCheckRun {
     }
   }
 
-  #charge(row: WorldRow, model: StoreModel): void {
+  #charge(row: WorldRow, overtakenBy: number, model: StoreModel): void {
     const usage = chargeOf(row, this.#scenario);
     if (usage === undefined) return;
     const key = chargeKey(row, model, this.#open, this.#scenario);
+    // What it was started for has been ended meanwhile, and nobody is left to book it.
+    if (key === undefined && this.#sinceOutsideEnd.isAmongLast(overtakenBy)) this.#lost.push(usage);
     // Without an intent nothing will settle it; effect safety says so, and the bill will not add up.
     if (key === undefined) return;
     this.#open.set(key, [...(this.#open.get(key) ?? []), { usage, life: model.life }]);
@@ -150,6 +158,7 @@ class LedgerRun implements HarnessCheckRun {
 
   /** Whoever ends an operation from elsewhere settles nothing: what a pending request cost is booked by nobody. */
   #endedOutside(before: OperationState | undefined, model: StoreModel): void {
+    this.#sinceOutsideEnd.happened();
     const usageId = pendingUsageId(before);
     const charge = usageId === undefined ? undefined : this.#take(usageId, model);
     if (charge !== undefined) this.#lost.push(charge);

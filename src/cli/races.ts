@@ -7,6 +7,7 @@ import {
   collect,
   racesOf,
   subjectsOf,
+  wholeNumber,
   withCommonOptions,
 } from "./options.ts";
 import { runExploration } from "./session.ts";
@@ -16,8 +17,20 @@ import { VERSION } from "./version.ts";
 interface RacesOptions extends CommonOptions {
   readonly subject: readonly string[];
   readonly cuts: boolean;
+  readonly explore?: boolean;
+  readonly preemptions: number;
+  readonly random: number;
+  readonly runs: number;
   readonly recoverEach?: boolean;
   readonly off: readonly string[];
+}
+
+const DEFAULT_PREEMPTIONS = 2;
+const DEFAULT_RANDOM_RUNS = 20;
+const DEFAULT_RUNS_MAX = 5_000;
+
+function interleavingsOf({ preemptions, random, runs }: RacesOptions) {
+  return { preemptions, randomRuns: random, runsMax: runs };
 }
 
 export function races(program: Command, streams: Streams, end: (code: ExitCode) => void, line: string): void {
@@ -28,6 +41,25 @@ export function races(program: Command, streams: Streams, end: (code: ExitCode) 
     )
     .option("--subject <id>", "only this subject (repeatable)", collect, [])
     .option("--no-cuts", "run the orders without cutting them")
+    .option("--explore", "explore all interleavings of the calls with the steps of the run, within a bound")
+    .option(
+      "--preemptions <n>",
+      "the bound: how often a run is interrupted that could go on",
+      wholeNumber("--preemptions", 0),
+      DEFAULT_PREEMPTIONS,
+    )
+    .option(
+      "--random <n>",
+      "runs with random priorities, for what the bound leaves out",
+      wholeNumber("--random", 0),
+      DEFAULT_RANDOM_RUNS,
+    )
+    .option(
+      "--runs <n>",
+      "the most interleavings of a race on a subject",
+      wholeNumber("--runs", 1),
+      DEFAULT_RUNS_MAX,
+    )
     .option("--recover-each", "recover from every death by itself, also where several left the very same")
     .option("--off <checker>", "switch a checker off, to show that it is needed (repeatable)", collect, [])
     .action(async (names: string[], options: RacesOptions) => {
@@ -40,7 +72,11 @@ export function races(program: Command, streams: Streams, end: (code: ExitCode) 
         checkersOff: checkersOf(options.off),
         recoverEach: options.recoverEach === true,
         kill: "none" as const,
-        races: { races: racesOf(names), cuts: options.cuts },
+        races: {
+          races: racesOf(names),
+          cuts: options.cuts,
+          ...(options.explore === true ? { interleavings: interleavingsOf(options) } : {}),
+        },
         version: VERSION,
         command: line,
       };

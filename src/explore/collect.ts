@@ -17,6 +17,7 @@ import {
   failuresOf,
   type GroupKind,
   type GroupResult,
+  type Interleavings,
   type Judgement,
   type Kills,
   type Limit,
@@ -41,6 +42,8 @@ export interface GroupRecord {
   readonly rows: readonly string[];
   readonly faults: Faults;
   readonly orders: { readonly covered: number; readonly total: number };
+  /** Only where interleavings were explored. */
+  readonly interleavings?: Interleavings;
   readonly limits: readonly Limit[];
   readonly recoveries: Readonly<Record<How, number>>;
   readonly failures: readonly Failure[];
@@ -73,6 +76,8 @@ export class GroupTally {
   readonly #recoveries: Record<How, number> = { executed: 0, shared: 0, repeated: 0 };
   /** Host milliseconds that the runs of this group took. */
   elapsedMs = 0;
+  /** What was gone through of the interleavings of a race, if they were. */
+  interleavings: Interleavings | undefined;
 
   readonly #checkersOff: readonly string[];
 
@@ -197,6 +202,7 @@ export class GroupTally {
       rows: this.rows,
       faults: this.faults,
       orders: this.orders,
+      ...(this.interleavings === undefined ? {} : { interleavings: this.interleavings }),
       limits: this.limits,
       recoveries: { ...this.#recoveries },
       failures: this.#failures,
@@ -206,7 +212,8 @@ export class GroupTally {
 
 /** A group as a result shows it. */
 export function groupResultOf(group: GroupRecord): GroupResult {
-  const { kind, scenario, subject, survived, violated, inconclusive, elapsedMs, limits } = group;
+  const { kind, scenario, subject, survived, violated, inconclusive, elapsedMs, limits, interleavings } =
+    group;
   const runs = survived + violated + inconclusive;
   const unpromised = limits.reduce((total, limit) => total + limit.runs, 0);
   return {
@@ -219,6 +226,7 @@ export function groupResultOf(group: GroupRecord): GroupResult {
     inconclusive,
     perSecond: elapsedMs === 0 ? 0 : Math.round((runs * 1000) / elapsedMs),
     ...(unpromised === 0 ? {} : { unpromised }),
+    ...(interleavings === undefined ? {} : { interleavings }),
   };
 }
 

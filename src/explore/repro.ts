@@ -21,6 +21,7 @@ import { together } from "./judgement.ts";
 import { simulateDeaths } from "./kill/deaths.ts";
 import { canBeKilled, exploreKills } from "./kill/kill.ts";
 import { type ExploreHost, runContext } from "./plan.ts";
+import { interleavingAgain, isInterleaving } from "./race/interleavings.ts";
 import { exploreOrder, skippedBecause } from "./race/order.ts";
 import type { Judgement } from "./result.ts";
 import type { RunContext } from "./standing.ts";
@@ -175,9 +176,10 @@ async function reproFault(
 async function reproRace(again: Again): Promise<ReproResult> {
   const { parts } = again;
   const { race, id, text } = parts;
+  const context = contextOf(again);
+  if (race !== undefined && isInterleaving(id.order)) return reproInterleaving(parts, context, race);
   const order = race?.orders.find(({ name }) => name === id.order);
   if (race === undefined || order === undefined) return notReached(parts);
-  const context = contextOf(again);
   const reason = skippedBecause(race, order, context.subject);
   if (reason !== undefined) return notReached(parts, reason);
   const wanted = id.cuts.map(cutRefName);
@@ -226,6 +228,21 @@ async function reproFuzz({ parts, host, watchdog }: Again): Promise<ReproResult>
   const [first, ...more] = found;
   if (first === undefined) return notReached(parts);
   return { judgement: together({ ...first, id: text }, ...more), events };
+}
+
+async function reproInterleaving(parts: ReproParts, context: RunContext, race: Race): Promise<ReproResult> {
+  let judgement: Judgement | undefined;
+  let events: readonly TimelineEvent[] = [];
+  await interleavingAgain(context, race, parts.id.order ?? "", {
+    judged: (found) => {
+      judgement = { ...found, id: parts.text };
+    },
+    proved: () => undefined,
+    observed: (observed) => {
+      events = observed;
+    },
+  });
+  return judgement === undefined ? notReached(parts) : { judgement, events };
 }
 
 async function reproBackends(again: Again): Promise<ReproResult> {

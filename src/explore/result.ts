@@ -106,6 +106,18 @@ export interface GroupResult extends Tally {
   readonly perSecond: number;
   /** Runs that found what nobody promises; they are not among `runs`. Only where there are any. */
   readonly unpromised?: number;
+  /** Only where the interleavings of a race were explored. */
+  readonly interleavings?: Interleavings;
+}
+
+/** What was gone through of the interleavings of a race. */
+export interface Interleavings {
+  /** Different states in which somebody chose. */
+  readonly states: number;
+  /** Steps from one of them. */
+  readonly transitions: number;
+  /** Runs that were left where they came to a state that was known. */
+  readonly merged: number;
 }
 
 /** `second`: a second death, in a recovery that makes a row which no first life comes by. */

@@ -132,10 +132,14 @@ export function boot(
   {
     open,
     isNamed = !open,
+    actorOf,
     ...more
-  }: { readonly open: boolean; readonly isNamed?: boolean } & Pick<Boot, "mediumFault" | "told">,
+  }: { readonly open: boolean; readonly isNamed?: boolean; readonly actorOf?: () => string } & Pick<
+    Boot,
+    "mediumFault" | "told"
+  >,
 ): Life {
-  const gate = new Gate({ open, cap: context.boundaryCap });
+  const gate = new Gate({ open, cap: context.boundaryCap, ...(actorOf === undefined ? {} : { actorOf }) });
   const timeline = new Timeline();
   timeline.listen((event) => standing.judge.observe(event));
   const incarnation = standing.cuts.length;

@@ -18,12 +18,14 @@ import { type Boundary, BoundaryCounter, type BoundaryKind } from "./boundary.ts
 
 interface Parked {
   readonly boundary: Boundary;
+  readonly actor: string;
   readonly release: () => void;
 }
 
 /** See the module header. One gate serves one life of a process. */
 export class Gate {
   readonly #cap: number;
+  readonly #actorOf: () => string;
   readonly #counter = new BoundaryCounter();
   readonly #parked: Parked[] = [];
   /** Being crossed now; several at once in a parallel runtime. */
@@ -39,8 +41,12 @@ export class Gate {
   /** Resolves when the life is dead. */
   readonly dead: Promise<void>;
 
-  /** @param cap the most boundaries that one life may cross. */
-  constructor(options: { open: boolean; cap?: number }) {
+  /**
+   * @param cap the most boundaries that one life may cross.
+   * @param actorOf asked at each arrival, by whom it is; for whoever lets several go on side by side.
+   */
+  constructor(options: { open: boolean; cap?: number; actorOf?: () => string }) {
+    this.#actorOf = options.actorOf ?? (() => "");
     this.#open = options.open;
     this.#cap = options.cap ?? 10_000;
     this.dead = new Promise((resolve) => {
@@ -63,6 +69,11 @@ export class Gate {
     return this.#parked.map((item) => item.boundary);
   }
 
+  /** What is parked now and by whom, in order of arrival. */
+  get waiting(): readonly { readonly boundary: Boundary; readonly actor: string }[] {
+    return this.#parked.map(({ boundary, actor }) => ({ boundary, actor }));
+  }
+
   /**
    * Called by a wrapped store or world. Resolves to what `cross` returns, once the boundary was released; never
    * settles after `drop`.
@@ -72,8 +83,9 @@ export class Gate {
     const boundary = this.#counter.next(kind, label);
     if (this.#open && this.#pause?.(boundary) !== true) return this.#cross(boundary, cross);
     this.#open = false;
+    const actor = this.#actorOf();
     return new Promise<void>((release) => {
-      this.#parked.push({ boundary, release });
+      this.#parked.push({ boundary, actor, release });
       this.#wakeUp();
     }).then(() => this.#cross(boundary, cross));
   }

@@ -18,7 +18,7 @@ export {
   type RecordedCommit,
   type RecordedFailure,
 } from "./instrumented-storage.ts";
-export { firstUnproven, markOf } from "./marks.ts";
+export { firstUnproven, markOf, provenCount } from "./marks.ts";
 export {
   type FaultOutcome,
   type FaultyLife,
@@ -27,6 +27,7 @@ export {
 } from "./medium-fault.ts";
 export { type MediumStop, stopsIn } from "./medium-stop.ts";
 export {
+  CALL_LABEL,
   type Elsewhere,
   nameOf,
   OUTSIDE_END,

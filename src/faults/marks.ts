@@ -30,13 +30,18 @@ export function firstUnproven(
   wanted: readonly string[],
   events: readonly TimelineEvent[],
 ): string | undefined {
+  return wanted[provenCount(wanted, events)];
+}
+
+/** How many of the wanted marks the events have, one after another. */
+export function provenCount(wanted: readonly string[], events: readonly TimelineEvent[]): number {
   let next = 0;
   for (const event of events) {
     const pattern = wanted[next];
     const mark = markOf(event);
     if (pattern !== undefined && mark !== undefined && isOf(pattern, mark)) next++;
   }
-  return wanted[next];
+  return next;
 }
 
 function isOf(pattern: string, mark: string): boolean {

@@ -94,6 +94,9 @@ export type SettingCall =
   | { readonly call: "setRetryPolicy"; readonly maxRetries: number }
   | { readonly call: "setStreamOptions"; readonly timeoutMs: number };
 
+/** Of the steps at which an application is about to make a call of its own, where interleavings are explored. */
+export const CALL_LABEL = "call";
+
 /** The name of the call by which somebody else ends an operation; judges know it, because its commit is no runtime's. */
 export const OUTSIDE_END = "endOutside";
 

@@ -19,7 +19,13 @@ export type TimelineEvent =
       readonly error: string;
     }
   /** Something happened outside. */
-  | { readonly kind: "effect"; readonly boundary: Boundary; readonly row: WorldRow }
+  | {
+      readonly kind: "effect";
+      readonly boundary: Boundary;
+      readonly row: WorldRow;
+      /** How many events came between the moment at which it was started and the one at which it happened; if any did. */
+      readonly overtakenBy?: number;
+    }
   | { readonly kind: "timer"; readonly boundary: Boundary; readonly delayMs: number }
   /** The application made a call that races with something; only where there are such calls. */
   | { readonly kind: "call"; readonly name: string }

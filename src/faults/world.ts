@@ -198,10 +198,13 @@ export class World {
     label: string,
     happen: () => { row: WorldRow; answer: () => T },
   ): Promise<T> {
-    return access.gate.pass("effect", label, (boundary: Boundary) => {
+    const { gate, timeline } = access;
+    const startedAfter = timeline.events.length;
+    return gate.pass("effect", label, (boundary: Boundary) => {
       const { row, answer } = happen();
       this.#ledger.append(row);
-      access.timeline.push({ kind: "effect", boundary, row });
+      const overtakenBy = timeline.events.length - startedAfter;
+      timeline.push({ kind: "effect", boundary, row, ...(overtakenBy === 0 ? {} : { overtakenBy }) });
       return answer();
     });
   }

@@ -74,6 +74,7 @@ function summary(result: ExploreResult): string[] {
   return [
     `${verdictWord(result)}: ${totals.survived} survived, ${totals.violated} violated, ${totals.inconclusive} inconclusive, of ${totals.runs} runs`,
     ...covers(result),
+    ...interleavings(result.groups),
     ...(isCut(result)
       ? [`rows of the specification cut before and after: ${rows.covered} of ${rows.total}`]
       : []),
@@ -91,10 +92,24 @@ function summary(result: ExploreResult): string[] {
   ];
 }
 
+/** What was gone through where all interleavings of races were explored. */
+function interleavings(groups: readonly GroupResult[]): string[] {
+  const explored = groups.flatMap((group) =>
+    group.interleavings === undefined ? [] : [{ ...group.interleavings, runs: group.runs }],
+  );
+  if (explored.length === 0) return [];
+  const sum = (key: "runs" | "states" | "transitions" | "merged") =>
+    explored.reduce((total, one) => total + one[key], 0);
+  return [
+    `interleavings of races: ${sum("runs")} to their ends, ${sum("merged")} into a known state; ${sum("states")} states, ${sum("transitions")} transitions`,
+  ];
+}
+
 /** Whether boundaries were what the exploration was about, or nothing was. */
 function isCut({ coverage, groups }: Pick<ExploreResult, "coverage" | "groups">): boolean {
-  const { boundaries, faults } = coverage;
-  const isElsewhere = faults !== undefined || groups.some(({ kind }) => kind === "fuzz");
+  const { boundaries, faults, orders } = coverage;
+  const isElsewhere =
+    faults !== undefined || orders !== undefined || groups.some(({ kind }) => kind === "fuzz");
   return boundaries.total > 0 || !isElsewhere;
 }
 

@@ -7,6 +7,7 @@
 import type { Race, RaceOrder } from "../../faults/index.ts";
 import type { Subject } from "../../subject/index.ts";
 import type { Skipped } from "../result.ts";
+import type { InterleavingPlan } from "./interleavings.ts";
 import { skippedBecause } from "./order.ts";
 
 /** Which races to run, and how far. */
@@ -16,6 +17,8 @@ export interface RacesPlan {
   readonly subjects?: readonly string[];
   /** Whether every boundary of each order is cut. */
   readonly cuts: boolean;
+  /** How far the interleavings of each are explored, if they are. */
+  readonly interleavings?: InterleavingPlan;
 }
 
 /** One order of a race on a subject; `reason` says why it cannot be run, if it cannot. */

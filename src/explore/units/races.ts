@@ -3,6 +3,7 @@ import { unscheduled } from "../../faults/index.ts";
 import { GroupTally } from "../collect.ts";
 import type { CrashPlan } from "../crash/crash.ts";
 import type { ExplorePlan } from "../plan.ts";
+import { exploreInterleavings, type InterleavingPlan } from "../race/interleavings.ts";
 import { exploreOrder } from "../race/order.ts";
 import { type RacePair, racePairs } from "../race/races.ts";
 import { contextOf, timed, type UnitFamily, type UnitFinding, type UnitWork } from "./unit.ts";
@@ -11,14 +12,49 @@ export const races: UnitFamily = {
   units: (plan) => {
     const { races: wanted } = plan;
     if (wanted === undefined) return [];
-    return racePairs(wanted, plan.subjects)
-      .filter(({ reason }) => reason === undefined)
-      .map((pair) => ({
-        id: `race/${pair.race.name}/${pair.order.name}/${pair.subject.id}`,
-        run: (work) => explorePair(plan, pair, wanted.cuts, work),
-      }));
+    const pairs = racePairs(wanted, plan.subjects).filter(({ reason }) => reason === undefined);
+    const orders = pairs.map((pair) => ({
+      id: `race/${pair.race.name}/${pair.order.name}/${pair.subject.id}`,
+      run: (work: UnitWork) => explorePair(plan, pair, wanted.cuts, work),
+    }));
+    const { interleavings } = wanted;
+    if (interleavings === undefined) return orders;
+    const firsts = pairs.filter(({ race, order }) => order === race.orders[0]);
+    return [
+      ...orders,
+      ...firsts.map((pair) => ({
+        id: `race/${pair.race.name}/interleavings/${pair.subject.id}`,
+        run: (work: UnitWork) => exploreAll(plan, pair, interleavings, work),
+      })),
+    ];
   },
 };
+
+/** All interleavings of a race on a subject, within a bound. */
+async function exploreAll(
+  plan: ExplorePlan,
+  { race, subject }: RacePair,
+  interleavings: InterleavingPlan,
+  work: UnitWork,
+): Promise<UnitFinding> {
+  const tally = new GroupTally("race", `${race.name}/interleavings`, subject.id, plan.checkersOff);
+  const context = contextOf(plan, { scenario: unscheduled(race), subject }, work);
+  for (const { name } of race.orders) tally.sawOrder(name);
+  let runCount = 0;
+  const run = () =>
+    exploreInterleavings(context, race, interleavings, {
+      judged: (judgement) => {
+        tally.judged(judgement);
+        work.host.progress?.({
+          group: `interleavings of ${race.name} on ${subject.id}`,
+          runCount: ++runCount,
+        });
+      },
+      proved: (order) => tally.provedOrder(order),
+    });
+  tally.interleavings = await timed(work, tally, run);
+  return { groups: [tally.record] };
+}
 
 async function explorePair(
   plan: ExplorePlan,

@@ -10,7 +10,9 @@
  * In a race it makes further calls at moments of the drive (`racer.ts`), and takes every refusal for an answer.
  */
 import {
+  CALL_LABEL,
   callsAt,
+  type Gate,
   isNoting,
   isStructural,
   type MeanwhileCall,
@@ -54,6 +56,7 @@ export interface ApplicationParts {
   readonly drive: Drive;
   readonly clock: Clock;
   readonly timeline: Timeline;
+  readonly gate: Gate;
   /** Whether it is the first life on its disk. */
   readonly isFirst: boolean;
   /** Everything durable, read beside the life. */
@@ -198,7 +201,7 @@ export class Application {
 
   async #answer(call: Stimulus | MeanwhileCall): Promise<CallOutcome> {
     const { lane } = this.#attachedNow();
-    await this.#racer?.at({ beforeCall: call.call });
+    await this.#aboutTo(call.call);
     if (isNoting(call)) {
       await this.#note(call);
       return "done";
@@ -333,9 +336,21 @@ export class Application {
       if (callsAt(this.#script, moment).some(({ call }) => call === "abort")) return this.#untilIdle(lane);
       await this.#clock.sleep(notBefore - this.#clock.now());
     }
-    await this.#racer?.at({ beforeCall: "resume" });
+    await this.#aboutTo("resume");
     if (this.#racer?.isClosed) return;
     await this.#run("resume", lane.resume());
+  }
+
+  /**
+   * In a race, calls may be made before one that the application makes anyhow. Where a run drives itself somebody may
+   * wish to make them there: its own calls are steps of an interleaving, like everything else.
+   */
+  async #aboutTo(call: string): Promise<void> {
+    const racer = this.#racer;
+    if (racer === undefined) return;
+    const { gate } = this.#parts;
+    if (this.#drive === "automatic") await gate.pass("effect", `${CALL_LABEL}.${call}`, () => undefined);
+    await racer.at({ beforeCall: call });
   }
 
   /** Executes the actions of a manual drive until there are none. In a race, calls are made between them. */

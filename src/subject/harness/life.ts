@@ -74,11 +74,12 @@ class HarnessLife {
       store.abandon();
       return;
     }
-    const { world, scenario, drive, mediumFault, timeline, incarnation, told } = this.#boot;
+    const { world, scenario, drive, mediumFault, timeline, gate, incarnation, told } = this.#boot;
     const applications = new Applications(scenario, readAside(store.storage, mediumFault), {
       drive,
       clock: world.clock,
       timeline,
+      gate,
       isFirst: incarnation === 0,
       dump: this.#parts.dump,
       told,

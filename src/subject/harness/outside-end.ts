@@ -1,6 +1,6 @@
 /**
  * The end of an operation by somebody else (spec §4.9): the terminal transaction of the open operation, committed past
- * its drive, as an administrator's program would.
+ * its drive, as an administrator's tool would. It stands on the mutation line of the lane, like every other change.
  */
 import { restoreLanes } from "../../harness/index.ts";
 import { transition } from "../../operation/index.ts";

@@ -18,7 +18,7 @@ import {
 } from "../../faults/index.ts";
 import { absurd } from "../../foundation/index.ts";
 import { type AgentHarness, HarnessClosed } from "../../harness/index.ts";
-import { forkContents, type Session } from "../../session/index.ts";
+import { forkContents, MAIN_LANE, type Session } from "../../session/index.ts";
 import type { SessionDump } from "../../storage/index.ts";
 import { endFromOutside } from "./outside-end.ts";
 import { SCRIPTED_MODEL, usageOf } from "./scripted-models.ts";
@@ -163,8 +163,10 @@ export class Racer {
         this.#isClosed = true;
         await harness.close();
         return "closed";
-      case "endOutside":
-        return (await endFromOutside(session)) ? "ended" : "nothing open";
+      case "endOutside": {
+        const lane = await harness.lane(MAIN_LANE);
+        return (await lane?.onLine(() => endFromOutside(session))) === true ? "ended" : "nothing open";
+      }
       case "fork": {
         const { entries } = forkContents(dump(), {});
         return `${entries.length} entries`;
