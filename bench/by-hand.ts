@@ -52,7 +52,7 @@ async function copiesOfRun(
   await runToEnd(medium, disk, scenario, 0, {
     effect: () => copies.push(disk.fork(folder)),
     commit: () => {
-      if (sizeBefore !== undefined) copies.push(...disk.tear(sizeBefore, folder).map((torn) => torn.disk));
+      if (sizeBefore !== undefined) copies.push(...disk.tear(sizeBefore, folder).map(({ make }) => make()));
       sizeBefore = disk.size();
       copies.push(disk.fork(folder));
     },

@@ -24,7 +24,6 @@ export async function recordRun(subject: Subject, scenario: Scenario, folder: st
   timeline.listen(({ kind }) => {
     if (kind !== "commit") return;
     const torn = sizeBefore === undefined ? [] : disk.tear(sizeBefore, folder);
-    for (const copy of torn) copy.disk.dispose();
     tearCounts.push(torn.length);
     sizeBefore = disk.size();
   });

@@ -5,6 +5,7 @@
  * `CRASHPROOF_BUDGET=all`, and whenever `crashproof run` is called.
  */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { EVERY_ROW } from "../scenarios/every-row.ts";
 import { SCENARIOS, scenarioByName } from "../scenarios/index.ts";
 import { type ExploreHost, type ExploreResult, explore, type GroupKind } from "../src/explore/index.ts";
 import type { Scenario } from "../src/faults/index.ts";
@@ -93,6 +94,17 @@ describe("every scenario", () => {
     },
     180_000,
   );
+
+  it("makes every row of the specification, already those that stand for all", async () => {
+    const results = await Promise.all(EVERY_ROW.map((name) => lookOnce(named(name))));
+    for (const store of ["memory", "jsonl"]) {
+      const missing = results.map(({ coverage }) =>
+        coverage.rows.missing.filter((row) => row.startsWith(store)),
+      );
+      const everywhere = missing[0]?.filter((row) => missing.every((rows) => rows.includes(row)));
+      expect(everywhere).toEqual([]);
+    }
+  }, 180_000);
 });
 
 describe("two-tools", () => {

@@ -11,6 +11,7 @@
 import { type CutRef, cutRefName } from "../faults/index.ts";
 import type { How } from "./crash/recoveries.ts";
 import {
+  type Boundaries,
   type ExploreResult,
   type Failure,
   type Faults,
@@ -37,7 +38,7 @@ export interface GroupRecord {
   readonly inconclusive: number;
   /** Host milliseconds that its runs took. */
   readonly elapsedMs: number;
-  readonly boundaries: { readonly covered: number; readonly total: number };
+  readonly boundaries: Boundaries;
   /** Rows that were cut at `before` and at `after`. */
   readonly rows: readonly string[];
   readonly faults: Faults;
@@ -55,6 +56,7 @@ export class GroupTally {
   readonly scenario: string;
   readonly subject: string;
   readonly #seen = new Set<string>();
+  readonly #unplanned = new Set<string>();
   readonly #covered = new Set<string>();
   readonly #doubtful = new Set<string>();
   /** The deaths behind `#covered` and `#doubtful`, all of each run: `label:position` of the last one, by all their names. */
@@ -92,6 +94,11 @@ export class GroupTally {
   /** A boundary that the scenario has. */
   saw(cut: CutRef): void {
     this.#seen.add(positionName(cut));
+  }
+
+  /** A boundary that the scenario has, and that is no part of the plan. */
+  sawUnplanned(cut: CutRef): void {
+    this.#unplanned.add(positionName(cut));
   }
 
   /** A fault of the medium that is to be. */
@@ -198,7 +205,7 @@ export class GroupTally {
       violated: this.#violated,
       inconclusive: this.#inconclusive,
       elapsedMs: this.elapsedMs,
-      boundaries: { covered: covered.length, total: total.length },
+      boundaries: { covered: covered.length, total: total.length, unplanned: this.#unplanned.size },
       rows: this.rows,
       faults: this.faults,
       orders: this.orders,
@@ -239,7 +246,7 @@ export function collect(
   > & { readonly kills: Kills | undefined },
   rowsExpected: ReadonlyMap<string, readonly string[]>,
 ): ExploreResult {
-  const results = groups.map(groupResultOf);
+  const results = groups.filter((group) => !isUnplanned(group)).map(groupResultOf);
   const sum = (key: "runs" | "survived" | "violated" | "inconclusive") =>
     results.reduce((total, group) => total + group[key], 0);
   const { version, seed, command, elapsedMs, skipped, checkersOff, notReached, kills } = head;
@@ -256,10 +263,7 @@ export function collect(
       inconclusive: sum("inconclusive"),
     },
     coverage: {
-      boundaries: {
-        covered: groups.reduce((total, group) => total + group.boundaries.covered, 0),
-        total: groups.reduce((total, group) => total + group.boundaries.total, 0),
-      },
+      boundaries: boundariesOf(groups),
       ...faultsOf(groups),
       ...ordersOf(groups),
       rows: rowCoverage(groups, rowsExpected),
@@ -273,6 +277,19 @@ export function collect(
     groups: results,
     failures: groups.flatMap((group) => group.failures),
   };
+}
+
+/** Of a group in which a sample drew nothing there is nothing to show; its boundaries are counted as left. */
+function isUnplanned({ survived, violated, inconclusive, boundaries }: GroupRecord): boolean {
+  return survived + violated + inconclusive + boundaries.total === 0 && (boundaries.unplanned ?? 0) > 0;
+}
+
+function boundariesOf(groups: readonly GroupRecord[]): Boundaries {
+  const sum = (of: (boundaries: Boundaries) => number) =>
+    groups.reduce((total, { boundaries }) => total + of(boundaries), 0);
+  const unplanned = sum((boundaries) => boundaries.unplanned ?? 0);
+  const planned = { covered: sum(({ covered }) => covered), total: sum(({ total }) => total) };
+  return unplanned === 0 ? planned : { ...planned, unplanned };
 }
 
 function faultsOf(groups: readonly GroupRecord[]): Pick<ExploreResult["coverage"], "faults"> {

@@ -41,6 +41,31 @@ describe("an exploration of a right subject", () => {
     ]);
   });
 
+  it("cuts a sample where that is planned, the same on each subject, and counts what it leaves", async () => {
+    const both = [ladder({}, { id: "one", ...owned }), ladder({}, { id: "two" })];
+    const sampled = { scenarios: ["climb"], subjects: ["one", "two"], oneIn: 3 };
+    const { coverage, groups, totals } = await exploreLadders(both, { sampled });
+    const { covered, total, unplanned = 0 } = coverage.boundaries;
+    expect(covered).toBe(total);
+    expect(total + unplanned).toBe(2 * 10 + 2);
+    expect(total).toBeGreaterThan(0);
+    expect(total).toBeLessThan(unplanned);
+    expect(totals.survived).toBe(totals.runs);
+    const [one, two] = groups.filter(({ kind }) => kind === "crash");
+    expect(one?.runs).toBe(two?.runs);
+    expect(groups.find(({ kind }) => kind === "backends")?.runs).toBe(one?.runs);
+    // What a seed does not draw another one may.
+    const other = await exploreLadders(both, { sampled, seed: 2 });
+    expect(other.coverage.boundaries).not.toEqual(coverage.boundaries);
+  });
+
+  it("does not show a group in which a sample drew nothing", async () => {
+    const sampled = { scenarios: ["climb"], subjects: ["one"], oneIn: 1_000_000 };
+    const { coverage, groups } = await exploreLadders([ladder({}, { id: "one", ...owned })], { sampled });
+    expect(coverage.boundaries).toEqual({ covered: 0, total: 0, unplanned: 12 });
+    expect(groups.map(({ kind }) => kind)).toEqual(["crash"]);
+  });
+
   it("cuts each recovery again with depth 2, and each recovery of a recovery with depth 3", async () => {
     // What each cut of the climb leaves to climb: everything until the first commit is there, nothing after the last.
     const boundaries = (rungsLeft: number) => 5 * rungsLeft;
@@ -60,7 +85,8 @@ describe("an exploration of a right subject", () => {
       ...HOST,
       progress: ({ group, runCount }) => told.push(`${group}: ${runCount}`),
     });
-    expect(told).toHaveLength(11);
+    // Each run, and that it was the last one.
+    expect(told).toHaveLength(11 + 1);
     expect(told.at(-1)).toBe("climb on ladder: 11");
   });
 

@@ -28,6 +28,8 @@ export interface ExplorePlan {
   readonly checkersOff: readonly string[];
   /** Whether a recovery is executed for every death, also where several left the very same; see `crash/recoveries.ts`. */
   readonly recoverEach?: boolean;
+  /** Where not every boundary is cut, but a sample; see {@link SampledPlan}. */
+  readonly sampled?: SampledPlan;
   /** Which real processes to kill; see `kill/`. */
   readonly kill: "none" | "sample" | "all";
   /** Whether boundaries are cut at all: yes, unless only something else is to be looked at. */
@@ -47,6 +49,16 @@ export interface ExplorePlan {
   /** For the head of the result. */
   readonly version: string;
   readonly command: string;
+}
+
+/**
+ * A sample of boundaries: of these scenarios on these subjects one in `oneIn`, chosen by a hash of its name and the seed,
+ * the same on each subject. The others are not part of the plan, and are counted as that.
+ */
+export interface SampledPlan {
+  readonly scenarios: readonly string[];
+  readonly subjects: readonly string[];
+  readonly oneIn: number;
 }
 
 /** What an exploration needs from the host. */

@@ -81,13 +81,20 @@ export interface Limit {
 /** What was looked at, of what there is. */
 export interface Coverage {
   /** Boundaries with position, over all scenarios and subjects of the plan. */
-  readonly boundaries: { readonly covered: number; readonly total: number };
+  readonly boundaries: Boundaries;
   /** Damages and failures of a medium: those that were done and that fired, of those that were to be. Only where there are any. */
   readonly faults?: Faults;
   /** Orders of races: those that happened, as their timelines show, of those that were asked for. Only where there are any. */
   readonly orders?: { readonly covered: number; readonly total: number };
   /** Rows of the specification, by subject: cut before and after at least once. `missing` holds `subject:row`. */
   readonly rows: { readonly covered: number; readonly total: number; readonly missing: readonly string[] };
+}
+
+/** `unplanned`: boundaries beside the total, which the plan does not ask for. Only where it asks for a sample. */
+export interface Boundaries {
+  readonly covered: number;
+  readonly total: number;
+  readonly unplanned?: number;
 }
 
 /** Of `covered`, `recoveries` were gone on from by a recovery that was executed. */

@@ -40,23 +40,37 @@ type Wake = (typeof WAKES)[number];
 
 /** Stalls the owner before each wanted commit in turn. */
 export async function exploreTakeovers(context: RunContext, sink: TakeoverSink): Promise<void> {
-  for (let commitIndex = 0; ; commitIndex++) {
+  const { commits, end } = await commitsOf(context);
+  for (const [commitIndex, commit] of commits.entries()) {
+    if (!sink.wants(commit)) continue;
     const trials: Trial[] = [];
-    for (const wake of WAKES) {
-      const trial = await tryTakeover(context, commitIndex, wake, sink);
-      if (trial === "over") return;
-      if (trial === "stalled") {
-        sink.judged(judge(runIdOf(context, "walk", []), { kind: "stalled", events: [] }), undefined);
-        return;
-      }
-      if (trial !== undefined) trials.push(trial);
-    }
+    for (const wake of WAKES) trials.push(await tryTakeover(context, commit, commitIndex, wake));
     const [first, ...more] = trials;
     if (first === undefined) continue;
     sink.judged(together(first.judgement, ...more.map(({ judgement }) => judgement)), first.cut);
     const events = trials.flatMap((trial) => trial.events);
     sink.observed?.(first.cut, events);
   }
+  if (end === "stalled") {
+    sink.judged(judge(runIdOf(context, "walk", []), { kind: "stalled", events: [] }), undefined);
+  }
+}
+
+/** Before which commits the run can be stalled: all of them, up to where it stands still. */
+async function commitsOf(
+  context: RunContext,
+): Promise<{ readonly commits: CutRef[]; readonly end: "over" | "stalled" }> {
+  const commits: CutRef[] = [];
+  const { end, leave } = await ownerAt(context, (boundary) => {
+    commits.push(cutBefore(boundary));
+    return false;
+  });
+  leave();
+  return { commits, end: end === "stalled" ? end : "over" };
+}
+
+function cutBefore({ label, occurrence }: Boundary): CutRef {
+  return { label, occurrence, position: "before" };
 }
 
 /** One takeover, judged. */
@@ -66,41 +80,44 @@ interface Trial {
   readonly events: readonly TimelineEvent[];
 }
 
-/** "over": the run has no such commit. Undefined: it is not wanted. */
+/** An owner that stands before the commit of that index. */
 async function tryTakeover(
   context: RunContext,
+  cut: CutRef,
   commitIndex: number,
   wake: Wake,
-  sink: TakeoverSink,
-): Promise<Trial | "over" | "stalled" | undefined> {
-  const standing = await firstStanding(context, new World(context.scenario, new VirtualClock()));
-  const owner = boot(context, standing, { open: false });
+): Promise<Trial> {
+  let commitsSeen = 0;
+  const { owner, end, standing, leave } = await ownerAt(context, () => commitsSeen++ === commitIndex);
   try {
-    const boundary = await stallBefore(context, owner, commitIndex);
-    if (boundary === "stalled") return boundary;
-    if (boundary === undefined) return "over";
-    const cut: CutRef = { label: boundary.label, occurrence: boundary.occurrence, position: "before" };
-    if (!sink.wants(cut)) return undefined;
-    return await takeOver(context, standing, { owner, boundary, cut, wake });
+    if (typeof end === "object")
+      return await takeOver(context, standing, { owner, boundary: end, cut, wake });
+    // The run came by this commit a moment ago.
+    const message = `started once more, the owner ${end === "stalled" ? "stood still before" : "never came to"} this commit`;
+    const inconclusive = { signature: "not-reached", message };
+    const id = runIdOf(context, "takeover", [cut]);
+    return { cut, judgement: { id, violations: [], inconclusive }, events: [] };
   } finally {
-    owner.gate.drop();
-    owner.incarnation.drop();
-    standing.disk.dispose();
+    leave();
   }
 }
 
-/** Crosses everything before the commit of that index; undefined if the run has no more commits. */
-async function stallBefore(
-  { watchdog }: RunContext,
-  { gate, incarnation }: Life,
-  commitIndex: number,
-): Promise<Boundary | "stalled" | undefined> {
-  for (let commitsSeen = 0; ; ) {
-    const quiet = await watchdog.guard(() => gate.crossedCount, gate.quiet(incarnation.life));
-    if (quiet === "stalled") return quiet;
+/** A first life that crosses everything until it comes to a commit at which it is to stop. */
+async function ownerAt(context: RunContext, stops: (commit: Boundary) => boolean) {
+  const standing = await firstStanding(context, new World(context.scenario, new VirtualClock()));
+  const owner = boot(context, standing, { open: false });
+  const leave = () => {
+    owner.gate.drop();
+    owner.incarnation.drop();
+    standing.disk.dispose();
+  };
+  const { gate, incarnation } = owner;
+  for (;;) {
+    const quiet = await context.watchdog.guard(() => gate.crossedCount, gate.quiet(incarnation.life));
     const boundary = gate.parked[0];
-    if (boundary === undefined) return undefined;
-    if (boundary.kind === "commit" && commitsSeen++ === commitIndex) return boundary;
+    if (quiet === "stalled") return { owner, standing, leave, end: quiet };
+    if (boundary === undefined) return { owner, standing, leave, end: "over" as const };
+    if (boundary.kind === "commit" && stops(boundary)) return { owner, standing, leave, end: boundary };
     gate.release(boundary);
   }
 }

@@ -121,12 +121,17 @@ function covers(result: Pick<ExploreResult, "coverage" | "groups">): string[] {
     return part.covered === part.total ? text : pc.yellow(text);
   };
   return [
-    ...(isCut(result) ? [line("boundaries", boundaries)] : []),
+    ...(isCut(result) ? [line("boundaries", boundaries, unplannedOf(boundaries))] : []),
     ...(orders === undefined ? [] : [line("orders of races, each proven from its timeline:", orders)]),
     ...(faults === undefined
       ? []
       : [line("faults", faults, `, recoveries executed from ${faults.recoveries}`)]),
   ];
+}
+
+/** What a sample leaves. */
+function unplannedOf({ unplanned = 0 }: Coverage["boundaries"]): string {
+  return unplanned === 0 ? "" : `; ${unplanned} more are left to \`crashproof crash-points\``;
 }
 
 /** Rounded down, so that 100.0 is said of nothing less. */

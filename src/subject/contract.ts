@@ -96,8 +96,8 @@ export interface Disk {
    */
   size(): number | undefined;
   /**
-   * Copies of this disk on which the last commit, which began at `sizeBefore`, is torn: one for each place where the
-   * medium can tear it.
+   * Where the medium can tear the last commit, which began at `sizeBefore`, each with a way to a copy of this disk on which
+   * it is torn there. Only good until something else is committed.
    */
   tear(sizeBefore: number, folder: string): readonly TornDisk[];
   /**
@@ -118,7 +118,8 @@ export interface Disk {
 
 export interface TornDisk {
   readonly bytesWritten: number;
-  readonly disk: Disk;
+  /** Makes the copy. */
+  make(): Disk;
 }
 
 /** One file of a disk. */

@@ -58,11 +58,12 @@ class NotebookDisk implements Disk {
   }
 
   tear(sizeBefore: number, parent: string): readonly TornDisk[] {
-    return [1, LAST_TEAR_BYTES].map((bytesWritten) => {
+    const make = (bytesWritten: number) => {
       const disk = this.fork(parent);
       truncateSync(disk.file, sizeBefore + bytesWritten);
-      return { bytesWritten, disk };
-    });
+      return disk;
+    };
+    return [1, LAST_TEAR_BYTES].map((bytesWritten) => ({ bytesWritten, make: () => make(bytesWritten) }));
   }
 
   dispose(): void {

@@ -14,6 +14,7 @@
  * 2. With a deterministic system the walk is the run that nobody cuts.
  */
 import type { Boundary, Cut } from "../../faults/index.ts";
+import type { Disk } from "../../subject/index.ts";
 import {
   boot,
   endOf,
@@ -77,7 +78,7 @@ async function cross(
   visitor: WalkVisitor,
 ): Promise<undefined | "stalled"> {
   const here = (): Standing => ({ ...standing, events: [...standing.events, ...life.timeline.events] });
-  await offer(context, visitor, { boundary, position: "before" }, here());
+  await offer(context, visitor, { boundary, position: "before" }, here);
 
   const sizeBefore = boundary.kind === "commit" ? standing.disk.size() : undefined;
   // A torn commit is judged as if it had not happened, so judges and world are copied on this side of it.
@@ -88,19 +89,29 @@ async function cross(
   if ((await settle(context, life)) === "stalled") return "stalled";
 
   if (boundary.kind === "effect") {
-    await offer(context, visitor, { boundary, position: "inside" }, here());
+    await offer(context, visitor, { boundary, position: "inside" }, here);
   } else if (sizeBefore !== undefined && uncrossed !== undefined) {
-    for (const { bytesWritten, disk } of standing.disk.tear(sizeBefore, context.folder)) {
+    for (const { bytesWritten, make } of standing.disk.tear(sizeBefore, context.folder)) {
       const cut: Cut = { boundary, position: "inside", bytesWritten };
-      await offer(context, visitor, cut, { ...uncrossed, disk });
-      disk.dispose();
+      let disk: Disk | undefined;
+      await offer(context, visitor, cut, () => {
+        disk = make();
+        return { ...uncrossed, disk };
+      });
+      disk?.dispose();
     }
   }
-  await offer(context, visitor, { boundary, position: "after" }, here());
+  await offer(context, visitor, { boundary, position: "after" }, here);
   return undefined;
 }
 
-async function offer(context: RunContext, visitor: WalkVisitor, cut: Cut, here: Standing): Promise<void> {
+/** `here` is made for a death that is wanted, and for no other: most walks want few of the places that they come by. */
+async function offer(
+  context: RunContext,
+  visitor: WalkVisitor,
+  cut: Cut,
+  here: () => Standing,
+): Promise<void> {
   visitor.seen(cut);
-  if (visitor.wants(cut)) await visitor.visit(new Death(cut, here, context.folder));
+  if (visitor.wants(cut)) await visitor.visit(new Death(cut, here(), context.folder));
 }

@@ -154,10 +154,11 @@ async function dieInsideCommit(
   const torn = here.disk.tear(sizeBefore, context.folder);
   const middle = torn[Math.floor(torn.length / 2)];
   if (middle === undefined) throw new Error("a medium that tears commits has no place to tear this one");
-  const { bytesWritten, disk } = middle;
+  const { bytesWritten } = middle;
+  const disk = middle.make();
   const cut: Cut = { boundary, position: "inside", bytesWritten };
   const died = await left(context, cut, { ...uncrossed, disk }, toldBefore);
-  for (const copy of torn) copy.disk.dispose();
+  disk.dispose();
   return died;
 }
 

@@ -2,7 +2,7 @@
  * The deaths of one scenario on one subject: cut at every boundary, with the second deaths in its recoveries, and driven
  * in every way. What the stores of a family recovered to is compared when the records are put together.
  */
-import { World } from "../../faults/index.ts";
+import { type CutRef, World } from "../../faults/index.ts";
 import { VirtualClock } from "../../foundation/index.ts";
 import type { View } from "../../subject/index.ts";
 import { GroupTally } from "../collect.ts";
@@ -14,6 +14,8 @@ import { firstStanding, type RunContext, runToEnd } from "../standing.ts";
 import { agreementGroups, ReachedTally } from "./agreement.ts";
 import {
   contextOf,
+  isPlanned,
+  isSampled,
   type Pair,
   pairsOf,
   timed,
@@ -39,16 +41,26 @@ async function explorePair(plan: ExplorePlan, pair: Pair, work: UnitWork): Promi
   const tally = new GroupTally("crash", scenario.name, subject.id, plan.checkersOff);
   const second = new GroupTally("second", scenario.name, subject.id, plan.checkersOff);
   const reached = new ReachedTally();
-  const sink = crashSink(plan.depth === 1 ? [tally, second] : [tally, tally], reached, work);
-  const reference = await timed(work, tally, () => exploreCrashes(context, crashPlan(plan, work), sink));
+  const isWanted = (cut: CutRef) => isPlanned(plan, pair, cut);
+  const sink = crashSink(plan.depth === 1 ? [tally, second] : [tally, tally], reached, work, isWanted);
+  const cutting = crashPlan(plan, pair, work, isWanted);
+  const reference = await timed(work, tally, () => exploreCrashes(context, cutting, sink));
   const groups = [tally, ...(second.boundaries.total.length > 0 ? [second] : [])];
   if (reference !== undefined) groups.push(...(await drivesGroup(context, reference)));
   return { groups: groups.map(({ record }) => record), reached: reached.record(scenario.name, subject.id) };
 }
 
-function crashPlan({ depth, recoverEach = false }: ExplorePlan, { skips }: UnitWork): CrashPlan {
-  const wants: CrashPlan["wants"] = (_path, cut) => !skips.has(cut);
-  return { depth, secondDeaths: depth === 1, recoverEach, wants, enough: () => false };
+/** Of a sample, only first deaths are cut: which recoveries make a row first would depend on what was drawn. */
+function crashPlan(
+  plan: ExplorePlan,
+  pair: Pair,
+  { skips }: UnitWork,
+  isWanted: (cut: CutRef) => boolean,
+): CrashPlan {
+  const { depth, recoverEach = false } = plan;
+  const wants: CrashPlan["wants"] = (_path, cut) => !skips.has(cut) && isWanted(cut);
+  const secondDeaths = depth === 1 && !isSampled(plan, pair);
+  return { depth, secondDeaths, recoverEach, wants, enough: () => false };
 }
 
 /** @param tallies of the first deaths of runs, and of the second ones. */
@@ -56,11 +68,13 @@ function crashSink(
   [first, second]: readonly [GroupTally, GroupTally],
   reached: ReachedTally,
   { host }: UnitWork,
+  isWanted: (cut: CutRef) => boolean,
 ): CrashSink {
   let runCount = 0;
   return {
     saw: (path, cut) => {
-      if (path.length === 0) first.saw(cut);
+      if (path.length === 0 && !isWanted(cut)) first.sawUnplanned(cut);
+      else if (path.length === 0) first.saw(cut);
       else if (second !== first) second.saw(cut);
     },
     judged: (judgement, path, digest, how) => {

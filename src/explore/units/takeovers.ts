@@ -4,6 +4,7 @@ import type { ExplorePlan } from "../plan.ts";
 import { exploreTakeovers } from "../takeover.ts";
 import {
   contextOf,
+  isPlanned,
   type Pair,
   pairsOf,
   timed,
@@ -31,6 +32,10 @@ async function explorePair(plan: ExplorePlan, pair: Pair, work: UnitWork): Promi
   const takeOver = () =>
     exploreTakeovers(contextOf(plan, pair, work), {
       wants: (cut) => {
+        if (!isPlanned(plan, pair, cut)) {
+          tally.sawUnplanned(cut);
+          return false;
+        }
         tally.saw(cut);
         return !work.skips.has(cut);
       },

@@ -12,7 +12,8 @@
  *    made them: one process, several workers, shards on several machines, an explorer that was killed and begun again.
  * 3. What can only be said of several units together (stores agree) is said of their records, when they are put together.
  */
-import type { CutRef, Scenario } from "../../faults/index.ts";
+import { type CutRef, cutRefName, type Scenario } from "../../faults/index.ts";
+import { seededRandom } from "../../foundation/index.ts";
 import type { Subject } from "../../subject/index.ts";
 import type { GroupRecord, GroupTally } from "../collect.ts";
 import { type ExploreHost, type ExplorePlan, runContext } from "../plan.ts";
@@ -78,6 +79,21 @@ export function pairsOf({ scenarios, subjects }: ExplorePlan, only?: readonly st
         .filter((subject) => subject.skips?.(scenario) === undefined)
         .map((subject) => ({ scenario, subject })),
     );
+}
+
+/** Whether only a sample of the pair's boundaries is part of the plan. */
+export function isSampled({ sampled }: ExplorePlan, { scenario, subject }: Pair): boolean {
+  if (sampled === undefined) return false;
+  return sampled.scenarios.includes(scenario.name) && sampled.subjects.includes(subject.id);
+}
+
+/** Whether a boundary of the pair is part of the plan; a commit that is torn at several places is one. */
+export function isPlanned(plan: ExplorePlan, pair: Pair, { label, occurrence, position }: CutRef): boolean {
+  if (!isSampled(plan, pair)) return true;
+  const boundary = cutRefName({ label, occurrence, position });
+  return (
+    seededRandom(plan.seed, "sampled", pair.scenario.name, boundary).nextInt(plan.sampled?.oneIn ?? 1) === 0
+  );
 }
 
 /** The context of the runs of a unit. */

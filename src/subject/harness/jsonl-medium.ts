@@ -58,11 +58,15 @@ export class JsonlSubjectDisk implements Disk {
   }
 
   tear(sizeBefore: number, folder: string): readonly TornDisk[] {
-    return tearsOf(sizeBefore, this.#endOfWholeLines()).map((offset) => {
+    const make = (offset: number) => {
       const disk = this.fork(folder);
       truncateSync(disk.path, offset);
-      return { bytesWritten: offset - sizeBefore, disk };
-    });
+      return disk;
+    };
+    return tearsOf(sizeBefore, this.#endOfWholeLines()).map((offset) => ({
+      bytesWritten: offset - sizeBefore,
+      make: () => make(offset),
+    }));
   }
 
   imprint(): readonly unknown[] {

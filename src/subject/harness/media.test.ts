@@ -106,7 +106,8 @@ describe("a JSONL disk", () => {
     const tears = disk.tear(sizeBefore, scratch.folder);
     expect(new Set(tears.map(({ bytesWritten }) => bytesWritten)).size).toBe(tears.length);
     expect(tears.length).toBeGreaterThan(1);
-    for (const { bytesWritten, disk: torn } of tears) {
+    for (const { bytesWritten, make } of tears) {
+      const torn = make() as typeof disk;
       expect(bytesWritten).toBeGreaterThan(0);
       expect(sizeBefore + bytesWritten).toBeLessThan(disk.size());
       expect(idsOn(jsonlMedium as Medium, torn)).toEqual(["a"]);

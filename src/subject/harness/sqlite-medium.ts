@@ -84,11 +84,15 @@ export class SqliteSubjectDisk implements Disk {
     const end = ground.kind === "file" ? endOfLog(ground.path) : undefined;
     if (ground.kind === "image" || end === undefined) return [];
     const beginning = beginningOf(this.#logEnd, end);
-    return tearsOfLog(beginning, end).map((offset) => {
+    const make = (offset: number) => {
       const copy = copyOf(ground.path, folder);
       truncateSync(`${copy.path}-wal`, offset);
-      return { bytesWritten: offset - beginning, disk: new SqliteSubjectDisk(copy) };
-    });
+      return new SqliteSubjectDisk(copy);
+    };
+    return tearsOfLog(beginning, end).map((offset) => ({
+      bytesWritten: offset - beginning,
+      make: () => make(offset),
+    }));
   }
 
   /** Cuts off the commit that was made since `size` was asked, where a medium that stopped in it would have. */

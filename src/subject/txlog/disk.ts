@@ -72,7 +72,7 @@ export class TxlogDisk implements Disk {
     const bytes = this.bytes();
     return tearsOf(sizeBefore, bytes.length).map((offset) => ({
       bytesWritten: offset - sizeBefore,
-      disk: this.#copyWith(bytes.slice(0, offset)),
+      make: () => this.#copyWith(bytes.slice(0, offset)),
     }));
   }
 
