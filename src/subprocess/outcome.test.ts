@@ -54,6 +54,11 @@ describe("what is said of a batch", () => {
       ["a:again", "b:child-died", "c:again"],
     ],
     [
+      "in doubt for the first session alone, when that took the child down",
+      outcomesOf(batch, talk("died", []), exited, false),
+      ["a:child-died", "b:again", "c:again"],
+    ],
+    [
       "in doubt for the session in which the child fell silent; those before it were killed at their cuts",
       outcomesOf(batch, talk("silent", [parked(0)]), killed, true),
       ["a:killed", "b:child-silent", "c:again"],

@@ -27,7 +27,8 @@ interface Segment {
 function* rowFaults(connection: Connection): Generator<string> {
   const segments = segmentsOf(connection);
   let branchId: string | undefined;
-  let before: string | null = null;
+  /** The entry of the row before on the chain; null at the root, undefined where the chain is broken. */
+  let before: string | null | undefined;
   for (const row of connection.statement(ROWS).all()) {
     const [branch, entryId, seq, type, parentId, entrySeq, entryType] = row as [
       string,
@@ -38,21 +39,16 @@ function* rowFaults(connection: Connection): Generator<string> {
       number | null,
       string | null,
     ];
-    const segment = segments.get(branch);
-    if (segment === undefined) {
-      yield `segment ${branch} has rows and is no segment`;
-      continue;
-    }
     if (branch !== branchId) {
-      const base = baseOf(connection, branch, segment);
-      if (typeof base === "string") yield base;
-      before = typeof base === "string" ? null : base.entryId;
       branchId = branch;
+      const base = baseOf(connection, branch, segments.get(branch));
+      if (typeof base === "string") yield base;
+      before = typeof base === "string" ? undefined : base.entryId;
     }
     if (entrySeq === null) yield `segment ${branch} holds ${entryId}, which is no entry`;
     else if (entrySeq !== seq || entryType !== type) {
       yield `segment ${branch} holds ${entryId} as a ${type} with seq ${seq}, and it is a ${entryType} with ${entrySeq}`;
-    } else if (parentId !== before) {
+    } else if (before !== undefined && parentId !== before) {
       yield `in segment ${branch} entry ${entryId} follows ${before ?? "the root"}, and its parent is ${parentId ?? "the root"}`;
     }
     before = entryId;
@@ -63,8 +59,10 @@ function* rowFaults(connection: Connection): Generator<string> {
 function baseOf(
   connection: Connection,
   branchId: string,
-  { baseBranchId, baseSeq }: Segment,
+  segment: Segment | undefined,
 ): { readonly entryId: string | null } | string {
+  if (segment === undefined) return `segment ${branchId} has rows and is no segment`;
+  const { baseBranchId, baseSeq } = segment;
   if (baseBranchId === null && baseSeq === null) return { entryId: null };
   if (baseBranchId === null || baseSeq === null) return `segment ${branchId} has half a base`;
   if (baseBranchId >= branchId) return `segment ${branchId} stands on ${baseBranchId}, which is not older`;

@@ -121,21 +121,79 @@ describe("a moment of a session database", () => {
 });
 
 describe("a check of the branch index", () => {
-  const damages = [
-    ["a row is missing", "DELETE FROM branch_entries WHERE entry_id = 'b'"],
-    ["a row has another seq", "UPDATE branch_entries SET entry_seq = 90 WHERE entry_id = 'b'"],
-    ["a row has another type", "UPDATE branch_entries SET entry_type = 'custom' WHERE entry_id = 'b'"],
-    ["a row names no entry", "UPDATE branch_entries SET entry_id = 'x' WHERE entry_id = 'b'"],
-    ["a segment is missing", "DELETE FROM branch_meta WHERE base_branch_id IS NULL"],
+  // "a" to "d" are one segment, "e" stands on it at "c", and "f" has one of its own with a copy of "a".
+  const [first, onFirst, copied] = ["00000000003", "00000000007", "00000000008"];
+  const damages: readonly (readonly [name: string, sql: string, expected: readonly string[]])[] = [
+    [
+      "a row is missing",
+      "DELETE FROM branch_entries WHERE entry_id = 'b'",
+      [`in segment ${first} entry c follows a, and its parent is b`, "entry b is in no segment"],
+    ],
+    [
+      "a row has another seq",
+      "UPDATE branch_entries SET entry_seq = 90 WHERE entry_id = 'b'",
+      [
+        `in segment ${first} entry c follows a, and its parent is b`,
+        `segment ${first} holds b as a message with seq 90, and it is a message with 4`,
+        `segment ${first} has the tip d (6), and its newest row is b`,
+      ],
+    ],
+    [
+      "a row has another type",
+      "UPDATE branch_entries SET entry_type = 'custom' WHERE entry_id = 'b'",
+      [`segment ${first} holds b as a custom with seq 4, and it is a message with 4`],
+    ],
+    [
+      "a row names no entry",
+      "UPDATE branch_entries SET entry_id = 'x' WHERE entry_id = 'b'",
+      [
+        `segment ${first} holds x, which is no entry`,
+        `in segment ${first} entry c follows x, and its parent is b`,
+        "entry b is in no segment",
+      ],
+    ],
+    [
+      "a segment is missing",
+      "DELETE FROM branch_meta WHERE base_branch_id IS NULL",
+      [`segment ${first} has rows and is no segment`, `segment ${copied} has rows and is no segment`],
+    ],
     [
       "a base is another entry",
       "UPDATE branch_meta SET base_seq = base_seq - 1 WHERE base_branch_id IS NOT NULL",
+      [`in segment ${onFirst} entry e follows b, and its parent is c`],
     ],
-    ["a tip is another entry", "UPDATE branch_meta SET tip_seq = 90"],
-    ["everything is gone", "DELETE FROM branch_entries; DELETE FROM branch_meta"],
-  ] as const;
+    [
+      "a base is no row",
+      "UPDATE branch_meta SET base_seq = 90 WHERE base_branch_id IS NOT NULL",
+      [`segment ${onFirst} stands on ${first} at 90, where there is no row`],
+    ],
+    [
+      "a base is half there",
+      "UPDATE branch_meta SET base_seq = NULL WHERE base_branch_id IS NOT NULL",
+      [`segment ${onFirst} has half a base`],
+    ],
+    [
+      "a segment stands on itself",
+      "UPDATE branch_meta SET base_branch_id = branch_id WHERE base_branch_id IS NOT NULL",
+      [`segment ${onFirst} stands on ${onFirst}, which is not older`],
+    ],
+    [
+      "a tip is another entry",
+      "UPDATE branch_meta SET tip_seq = 90",
+      [
+        `segment ${first} has the tip d (90), and its newest row is d`,
+        `segment ${onFirst} has the tip e (90), and its newest row is e`,
+        `segment ${copied} has the tip f (90), and its newest row is f`,
+      ],
+    ],
+    [
+      "everything is gone",
+      "DELETE FROM branch_entries; DELETE FROM branch_meta",
+      ["a", "b", "c", "d", "e", "f"].map((id) => `entry ${id} is in no segment`),
+    ],
+  ];
 
-  it.each(damages)("finds that %s, and a rebuild heals it", (_name, sql) =>
+  it.each(damages)("finds that %s, and a rebuild heals it", (_name, sql, expected) =>
     withFile(async (path) => {
       const options = sampleOptions();
       const made = await SqliteStorage.create({ kind: "file", path }, sampleMetadata, options);
@@ -148,7 +206,8 @@ describe("a check of the branch index", () => {
       const edit = new Connection({ kind: "file", path });
       expect(branchIndexFaults(edit)).toEqual([]);
       edit.execute(sql);
-      expect(branchIndexFaults(edit).length).toBeGreaterThan(0);
+      expect(branchIndexFaults(edit)).toEqual(expected);
+      expect(branchIndexFaults(edit, 1)).toEqual(expected.slice(0, 1));
       edit.close();
       const storage = await SqliteStorage.open({ kind: "file", path }, options);
       await storage.rebuildBranchIndex();
