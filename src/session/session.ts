@@ -44,7 +44,7 @@ import { IdleLaneWriter, type TreeWriter } from "./tree-writer.ts";
 
 /** What a session decodes with: schemas of an application's own message roles, by role. */
 export interface SessionCodecOptions {
-  readonly customMessageSchemas?: CustomMessageSchemas;
+  readonly customMessageSchemas?: CustomMessageSchemas | undefined;
 }
 
 export interface SessionOptions<M extends SessionMetadata = SessionMetadata> extends SessionCodecOptions {

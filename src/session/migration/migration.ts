@@ -69,7 +69,7 @@ export interface MigrationStep {
 /** How sessions are migrated. */
 export interface MigrateOptions {
   /** Schemas of an application's own message roles, for queued messages (spec §2.8). */
-  readonly customMessageSchemas?: CustomMessageSchemas;
+  readonly customMessageSchemas?: CustomMessageSchemas | undefined;
   /** Default: `MIGRATIONS`. */
   readonly migrations?: readonly Migration[];
   /** The version to reach. Default: the current one, whose schemas the result is held against. */

@@ -28,8 +28,7 @@ export interface OpenFileOptions extends RepositoryOptions, Omit<JsonlStorageOpt
 export async function openSessionFile(options: OpenFileOptions): Promise<JsonlStorage> {
   const { path, fileSystem, customMessageSchemas } = options;
   if (legacyHeaderOf(path, fileSystem) !== undefined) return openLegacyJsonl(options).storage;
-  const migrating = customMessageSchemas === undefined ? {} : { customMessageSchemas };
-  return openMigrated(JsonlStorage.open(options), migrating);
+  return openMigrated(JsonlStorage.open(options), { customMessageSchemas });
 }
 
 /**
@@ -82,7 +81,7 @@ function beginningOf(path: string, fileSystem: FileSystem): Buffer {
 
 function readingOptions({ fileSystem, customMessageSchemas }: Omit<OpenFileOptions, "path">): ReadV3Options {
   const parentIdOf = (path: string) => readHeaderId(path, fileSystem);
-  return { parentIdOf, ...(customMessageSchemas === undefined ? {} : { customMessageSchemas }) };
+  return { parentIdOf, customMessageSchemas };
 }
 
 /** A legacy header is a short line. */

@@ -178,7 +178,7 @@ export class BackedRepository<M extends SessionMetadata, Store extends Repositor
       storage,
       metadata: this.#backend.withPlace(recorded, place),
       idGenerator: this.#idGenerator,
-      ...(this.#customSchemas === undefined ? {} : { customMessageSchemas: this.#customSchemas }),
+      customMessageSchemas: this.#customSchemas,
     });
   }
 

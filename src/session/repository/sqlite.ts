@@ -93,7 +93,7 @@ class SqliteBackend implements RepositoryBackend<FileSessionMetadata, SqliteStor
   async open(place: FileSessionMetadata): Promise<SqliteStorage> {
     const storage = await this.#claim(place);
     const { customMessageSchemas } = this.#options;
-    return openMigrated(storage, customMessageSchemas === undefined ? {} : { customMessageSchemas });
+    return openMigrated(storage, { customMessageSchemas });
   }
 
   openForRewrite(place: FileSessionMetadata): Promise<SqliteStorage> {

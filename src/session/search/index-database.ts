@@ -45,8 +45,8 @@ export interface Match {
 }
 
 export interface IndexOptions {
-  readonly busyTimeoutMs?: number;
-  readonly connect?: Connect;
+  readonly busyTimeoutMs?: number | undefined;
+  readonly connect?: Connect | undefined;
 }
 
 /** See the module header. Every method throws `SearchIndexFault` when the database fails. */

@@ -65,10 +65,7 @@ class SqliteSearchService<M extends SessionMetadata> implements SessionSearchSer
   constructor(options: SearchServiceOptions<M>) {
     this.#options = options;
     const { busyTimeoutMs, connect } = options;
-    this.#index = IndexDatabase.open(options.path, {
-      ...(busyTimeoutMs === undefined ? {} : { busyTimeoutMs }),
-      ...(connect === undefined ? {} : { connect }),
-    });
+    this.#index = IndexDatabase.open(options.path, { busyTimeoutMs, connect });
   }
 
   async searchEntries({ text, limit = LIMIT_DEFAULT }: SearchQuery): Promise<EntrySearchHit[]> {

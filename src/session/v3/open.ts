@@ -22,7 +22,7 @@ export interface OpenLegacyOptions {
   readonly idGenerator: IdGenerator;
   /** Default: the host's. */
   readonly fileSystem?: FileSystem;
-  readonly customMessageSchemas?: CustomMessageSchemas;
+  readonly customMessageSchemas?: CustomMessageSchemas | undefined;
   /** See `ReadV3Options`. Default: the header of the file at that path, if it is absolute and can be read. */
   readonly parentIdOf?: ReadV3Options["parentIdOf"];
 }
@@ -42,7 +42,7 @@ export function openLegacyJsonl(options: OpenLegacyOptions): OpenedLegacy {
   const { path, clock, idGenerator, fileSystem = hostFileSystem, customMessageSchemas } = options;
   const parentIdOf =
     options.parentIdOf ?? ((parent) => (isAbsolute(parent) ? readHeaderId(parent, fileSystem) : undefined));
-  const reading = { parentIdOf, ...(customMessageSchemas === undefined ? {} : { customMessageSchemas }) };
+  const reading = { parentIdOf, customMessageSchemas };
   let session: V3Session | undefined;
   const storage = JsonlStorage.openConverting({ path, clock, fileSystem }, (bytes) => {
     const read = readV3(bytes, path, reading);

@@ -26,7 +26,7 @@ import { admitMended } from "./values.ts";
 /** How a legacy file is read. */
 export interface ReadV3Options {
   /** Schemas of an application's own message roles (spec §2.8). */
-  readonly customMessageSchemas?: CustomMessageSchemas;
+  readonly customMessageSchemas?: CustomMessageSchemas | undefined;
   /** The session id in the file under a path that the header names as its parent, if there is such a file. */
   readonly parentIdOf?: (path: string) => string | undefined;
   /** The random source of an entry's id. Default: seeded by session and legacy id (see `entries.ts`). */

@@ -28,8 +28,8 @@ export interface ConnectionOptions {
   /** Only for a file: whether it has to exist. */
   mustExist?: boolean;
   /** How long SQLite waits for another connection's lock before it fails, in ms. */
-  busyTimeoutMs?: number;
-  connect?: Connect;
+  busyTimeoutMs?: number | undefined;
+  connect?: Connect | undefined;
 }
 
 /** A prepared statement that returns rows as arrays. */

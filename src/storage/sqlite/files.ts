@@ -105,13 +105,7 @@ function alone<T>(
   const { path, lease } = storage;
   if (path === undefined) throw new TypeError("a session in memory has no file");
   storage.abandon();
-  const connection = new Connection(
-    { kind: "file", path },
-    {
-      ...(busyTimeoutMs === undefined ? {} : { busyTimeoutMs }),
-      ...(connect === undefined ? {} : { connect }),
-    },
-  );
+  const connection = new Connection({ kind: "file", path }, { busyTimeoutMs, connect });
   try {
     connection.foldIntoFile();
     return connection.reading(() =>
