@@ -8,6 +8,7 @@ import { diskFaults } from "./disk-faults.ts";
 import { EXIT, type ExitCode, UsageError } from "./exit.ts";
 import { fuzz } from "./fuzz.ts";
 import { inspect } from "./inspect.ts";
+import { leases } from "./leases.ts";
 import { list } from "./list.ts";
 import { races } from "./races.ts";
 import { repro } from "./repro.ts";
@@ -41,6 +42,7 @@ export async function main(args: readonly string[], streams: Streams = hostStrea
   races(program, streams, end, line);
   fuzz(program, streams, end, line);
   worldFaults(program, streams, end, line);
+  leases(program, streams, end, line);
   repro(program, streams, end);
   inspect(program, streams, end);
   list(program, streams, end);

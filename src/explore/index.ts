@@ -8,6 +8,7 @@ export { MIXTURES, type Mixture } from "./fuzz/arbitrary.ts";
 export type { CorpusCase, FuzzPlan } from "./fuzz/fuzz.ts";
 export { type SimulatedDeath, simulateDeaths } from "./kill/deaths.ts";
 export { exploreKills, type KillTarget } from "./kill/kill.ts";
+export { exploreLeases, type LeasesPlan } from "./lease/leases.ts";
 export { type ExploreHost, type ExplorePlan, type Progress, runContext } from "./plan.ts";
 export type { RacesPlan } from "./race/races.ts";
 export { type ReproParts, type ReproResult, repro } from "./repro.ts";

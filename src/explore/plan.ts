@@ -9,6 +9,7 @@ import type { KillPool } from "../subprocess/index.ts";
 import type { DeterminismPlan } from "./determinism/determinism.ts";
 import type { DiskFaultsPlan } from "./disk-faults/disk-faults.ts";
 import type { FuzzPlan } from "./fuzz/fuzz.ts";
+import type { LeasesPlan } from "./lease/leases.ts";
 import type { RacesPlan } from "./race/races.ts";
 import type { RunContext } from "./standing.ts";
 import type { TornPlan } from "./torn/torn.ts";
@@ -40,6 +41,8 @@ export interface ExplorePlan {
   readonly diskFaults?: DiskFaultsPlan;
   /** How much of the world misbehaves, if anything; see `world-faults/`. */
   readonly worldFaults?: WorldFaultsPlan;
+  /** How many rounds of real processes want one session, if any; see `lease/`. */
+  readonly leases?: LeasesPlan;
   /** How much is executed twice, if anything; see `determinism/`. */
   readonly determinism?: DeterminismPlan;
   /** Which races are run in both orders, if any; see `race/`. */

@@ -20,6 +20,7 @@ import { fuzzAgain } from "./fuzz/fuzz.ts";
 import { together } from "./judgement.ts";
 import { simulateDeaths } from "./kill/deaths.ts";
 import { canBeKilled, exploreKills } from "./kill/kill.ts";
+import { leaseAgain } from "./lease/leases.ts";
 import { type ExploreHost, runContext } from "./plan.ts";
 import { interleavingAgain, isInterleaving } from "./race/interleavings.ts";
 import { exploreOrder, skippedBecause } from "./race/order.ts";
@@ -79,6 +80,8 @@ export async function repro(parts: ReproParts, host: ExploreHost): Promise<Repro
         return await reproFault(again, diskFaultAgain);
       case "fuzz":
         return await reproFuzz(again);
+      case "lease":
+        return await reproFault(again, leaseAgain);
       case "world-fault":
         return await reproFault(again, worldFaultAgain);
       default:

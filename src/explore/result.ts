@@ -139,6 +139,7 @@ export type GroupKind =
   | "torn"
   | "disk-faults"
   | "world-faults"
+  | "lease"
   | "race"
   | "fuzz";
 
@@ -180,7 +181,8 @@ export function overallVerdict({ totals, coverage, groups, checkersOff, notReach
   if (totals.violated > 0) return "violated";
   const isWholly = (part: { covered: number; total: number } | undefined) => part?.covered === part?.total;
   const isLookedAt = isWholly(coverage.boundaries) && isWholly(coverage.faults) && isWholly(coverage.orders);
-  const isCovered = isLookedAt && totals.runs > 0 && groups.every(({ runs }) => runs > 0);
+  const isCovered =
+    isLookedAt && totals.runs > 0 && groups.every(({ runs, unpromised = 0 }) => runs + unpromised > 0);
   const isWhole = isCovered && checkersOff.length === 0 && notReached.length === 0;
   return totals.inconclusive === 0 && isWhole ? "survived" : "inconclusive";
 }

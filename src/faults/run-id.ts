@@ -7,7 +7,7 @@
  *         | faulty "/" scenario "/" subject "/" fault [ "?seed=" number ]
  *         | "race" "/" race "/" subject "/" order [ "/" cuts ] [ "?seed=" number ]
  * kind    = "walk" | "crash" | "kill" | "takeover" | "backends" | "drives" | "determinism"
- * faulty  = "torn" | "disk-fault" | "world-fault" | "fuzz"
+ * faulty  = "torn" | "disk-fault" | "world-fault" | "lease" | "fuzz"
  * cuts    = cut *( "+" cut )
  * cut     = label "#" occurrence ":" position [ "@" bytes ]
  * ```
@@ -44,7 +44,7 @@ export type RunKind =
   | FaultyKind;
 
 /** Runs whose explorer has words of its own for what befalls them. */
-export type FaultyKind = "torn" | "disk-fault" | "world-fault" | "fuzz";
+export type FaultyKind = "torn" | "disk-fault" | "world-fault" | "lease" | "fuzz";
 
 /** What a run depends on, beside the code. */
 export interface RunId {
@@ -145,7 +145,13 @@ export function parseCut(text: string): CutRef | undefined {
   return bytes === undefined ? base : { ...base, bytesWritten: Number(bytes) };
 }
 
-const FAULTY_KINDS: readonly string[] = ["torn", "disk-fault", "world-fault", "fuzz"] satisfies FaultyKind[];
+const FAULTY_KINDS: readonly string[] = [
+  "torn",
+  "disk-fault",
+  "world-fault",
+  "lease",
+  "fuzz",
+] satisfies FaultyKind[];
 
 const KINDS: readonly string[] = [
   "walk",

@@ -71,7 +71,11 @@ describe("the program that children run", () => {
 
   it("is the built one in a package that was published without its sources", async () => {
     mkdirSync(join(root, "src", "cli"));
-    for (const name of ["subprocess/child-program.ts", "cli/worker-program.ts"])
+    for (const name of [
+      "subprocess/child-program.ts",
+      "subprocess/contender-program.ts",
+      "cli/worker-program.ts",
+    ])
       writeFileSync(join(root, "src", name), 'export { main } from "../entry.ts";');
     await writeChildPrograms(root);
     rmSync(join(root, "src"), { recursive: true });

@@ -56,9 +56,10 @@ const EXTERNAL = ["better-sqlite3", "esbuild"];
 const LAUNCHER = join("src", "subprocess", "launch.ts");
 const PUBLISHED = join("dist", "child");
 
-/** The package's own programs: `child` is killed, `worker` explores in a thread. */
+/** The package's own programs: `child` is killed, `contender` wants what others have, `worker` explores in a thread. */
 const PROGRAMS = {
   child: { entry: join("src", "subprocess", "child-program.ts"), published: "program.cjs" },
+  contender: { entry: join("src", "subprocess", "contender-program.ts"), published: "contender.cjs" },
   worker: { entry: join("src", "cli", "worker-program.ts"), published: "worker.cjs" },
 } as const;
 

@@ -56,7 +56,6 @@ export class Child {
     );
     this.ended = new Promise((resolve) => {
       const end = (code: number | null, signal: NodeJS.Signals | null) => {
-        alive.delete(this.#process);
         this.#isOver = true;
         resolve({ code, signal, lastWords: this.#lastWords });
       };
@@ -100,15 +99,17 @@ export class Child {
 }
 
 /** Windows does not start a program without its root. */
-function cleanEnvironment(): NodeJS.ProcessEnv {
+export function cleanEnvironment(): NodeJS.ProcessEnv {
   const { SystemRoot } = process.env;
   return SystemRoot === undefined ? { TZ: "UTC" } : { TZ: "UTC", SystemRoot };
 }
 
 let watching = false;
 
-function watch(child: ChildProcess): void {
+/** Kills a process when this one exits. */
+export function watch(child: ChildProcess): void {
   alive.add(child);
+  child.once("close", () => alive.delete(child));
   if (watching) return;
   watching = true;
   process.on("exit", () => {

@@ -1,6 +1,8 @@
 /** `subprocess`: real processes that die by `kill -9`, and what they leave. */
 export { type ChildProgram, childProgram, type ProgramName, type ProgramOptions } from "./bundle.ts";
 export type { ProgramHooks, SubjectRegistry } from "./child.ts";
+export { type ContenderCommand, type ContenderState, runContender } from "./contender.ts";
+export { Contender } from "./contender-handle.ts";
 export type { KillOutcome } from "./outcome.ts";
 export { KillPool, type KillPoolOptions } from "./pool.ts";
 export {
@@ -11,4 +13,5 @@ export {
   type KillRequest,
   ledgerPathOf,
 } from "./protocol.ts";
+export { copyFolder } from "./provision.ts";
 export { openScratch, type Scratch } from "./scratch.ts";

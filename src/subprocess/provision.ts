@@ -32,7 +32,8 @@ export class Provisioner {
   }
 }
 
-function copyFolder(from: string, to: string): void {
+/** Copies a folder, files and all. */
+export function copyFolder(from: string, to: string): void {
   mkdirSync(to, { recursive: true });
   for (const item of readdirSync(from, { withFileTypes: true })) {
     const [source, target] = [join(from, item.name), join(to, item.name)];

@@ -6,6 +6,7 @@ import { crashes } from "./crashes.ts";
 import { determinism } from "./determinism.ts";
 import { fuzz } from "./fuzz.ts";
 import { kills } from "./kills.ts";
+import { leases } from "./leases.ts";
 import { diskFaults, torn, worldFaults } from "./media.ts";
 import { races } from "./races.ts";
 import { takeovers } from "./takeovers.ts";
@@ -21,6 +22,7 @@ const FAMILIES: readonly UnitFamily[] = [
   races,
   fuzz,
   kills,
+  leases,
 ];
 
 /** The units of a plan. */

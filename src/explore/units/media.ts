@@ -47,10 +47,11 @@ export const worldFaults: UnitFamily = {
   },
 };
 
-type FaultGroup = "torn" | "disk-faults" | "world-faults";
+type FaultGroup = "torn" | "disk-faults" | "world-faults" | "lease";
 type FaultExplorer = (context: RunContext, sink: FaultSink) => Promise<void>;
 
-function faultUnit(plan: ExplorePlan, pair: Pair, kind: FaultGroup, explore: FaultExplorer) {
+/** A unit of faults of one scenario on one subject. */
+export function faultUnit(plan: ExplorePlan, pair: Pair, kind: FaultGroup, explore: FaultExplorer) {
   const { scenario, subject } = pair;
   return {
     id: `${kind}/${scenario.name}/${subject.id}`,

@@ -1,0 +1,80 @@
+/** `crashproof leases [SCENARIO…]`: real processes that want one session. */
+import type { Command } from "commander";
+import type { ExitCode } from "./exit.ts";
+import {
+  amount,
+  type CommonOptions,
+  checkersOf,
+  collect,
+  scenariosOf,
+  subjectsOf,
+  wholeNumber,
+  withCommonOptions,
+} from "./options.ts";
+import { runExploration } from "./session.ts";
+import type { Streams } from "./streams.ts";
+import { VERSION } from "./version.ts";
+
+interface LeasesOptions extends CommonOptions {
+  readonly subject: readonly string[];
+  readonly rounds: number;
+  readonly processes: number;
+  readonly commits: "every" | number;
+  readonly off: readonly string[];
+}
+
+const DEFAULT_SCENARIOS = ["two-tools"];
+/** What is looked at unless subjects are named: all whose sessions outlive their process. */
+const DEFAULT_SUBJECTS = ["jsonl", "sqlite", "txlog"];
+const DEFAULT_ROUNDS = 1000;
+const DEFAULT_PROCESSES = 4;
+
+export function leases(
+  program: Command,
+  streams: Streams,
+  end: (code: ExitCode) => void,
+  line: string,
+): void {
+  withCommonOptions(program.command("leases"))
+    .argument("[scenario...]", `scenarios (default: ${DEFAULT_SCENARIOS.join(", ")})`)
+    .description(
+      "real processes on one session: many that resume it, of which one wins; an owner that is stopped (SIGSTOP) until its lease has run out; a commit against a takeover",
+    )
+    .option(
+      "--subject <id>",
+      `only this subject (repeatable; default: ${DEFAULT_SUBJECTS.join(", ")})`,
+      collect,
+      [],
+    )
+    .option(
+      "--rounds <n>",
+      "rounds in which all resume one session",
+      wholeNumber("--rounds", 0),
+      DEFAULT_ROUNDS,
+    )
+    .option("--processes <n>", "processes that want it", wholeNumber("--processes", 2), DEFAULT_PROCESSES)
+    .option(
+      "--commits <n>",
+      "commits before which an owner is stopped, and against which it is raced: a number, or every",
+      amount("--commits"),
+      "every",
+    )
+    .option("--off <checker>", "switch a checker off, to show that it is needed (repeatable)", collect, [])
+    .action(async (names: string[], options: LeasesOptions) => {
+      const { rounds, processes, commits } = options;
+      const plan = {
+        scenarios: scenariosOf(names.length === 0 ? DEFAULT_SCENARIOS : names),
+        subjects: subjectsOf(options.subject.length === 0 ? DEFAULT_SUBJECTS : options.subject),
+        seed: options.seed,
+        depth: 1,
+        skip: [],
+        checkersOff: checkersOf(options.off),
+        kill: "none" as const,
+        cuts: false,
+        leases: { rounds, processes, commits },
+        version: VERSION,
+        command: line,
+      };
+      end(await runExploration(plan, options, streams));
+    });
+}
