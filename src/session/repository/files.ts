@@ -1,5 +1,6 @@
 /**
- * What repositories of files share: the listing of a folder, and that a file holds the session it was named for.
+ * What repositories of files share: where sessions lie, the listing of a folder, and that a file holds the session it was
+ * named for.
  */
 import { basename, dirname } from "node:path";
 import {
@@ -17,6 +18,31 @@ import {
   type SkippedFile,
 } from "./contract.ts";
 import type { SessionFolder } from "./paths.ts";
+
+/** Where the sessions of a backend of files lie: each is one file of a folder, and named by its path. */
+export abstract class FilePlaces {
+  protected readonly folder: SessionFolder;
+
+  constructor(folder: SessionFolder) {
+    this.folder = folder;
+  }
+
+  locate(metadata: SessionMetadata): FileSessionMetadata {
+    return { ...metadata, path: this.folder.placeOf(metadata.id) };
+  }
+
+  resolve(place: FileSessionMetadata): FileSessionMetadata {
+    return { ...place, path: this.folder.ownPath(place) };
+  }
+
+  isSame(left: FileSessionMetadata, right: FileSessionMetadata): boolean {
+    return left.path === right.path;
+  }
+
+  withPlace(metadata: SessionMetadata, { path }: FileSessionMetadata): FileSessionMetadata {
+    return { ...metadata, path };
+  }
+}
 
 /**
  * The sessions of a folder, each id once. Of several files with one id, the one named after it is the session, or else

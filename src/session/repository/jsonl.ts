@@ -25,7 +25,14 @@ import type {
   SessionRepository,
   SkippedFile,
 } from "./contract.ts";
-import { assertHolds, listFolder, readingOf, removeLeftovers, syncFolderQuietly } from "./files.ts";
+import {
+  assertHolds,
+  FilePlaces,
+  listFolder,
+  readingOf,
+  removeLeftovers,
+  syncFolderQuietly,
+} from "./files.ts";
 import { convertSessionFile, dumpSessionFile, metadataOfFile, openSessionFile } from "./jsonl-files.ts";
 import { SessionFolder } from "./paths.ts";
 import { BackedRepository, type RepositoryBackend } from "./repository.ts";
@@ -66,29 +73,12 @@ class CompactingRepository
 
 const EXTENSION = ".jsonl";
 
-class JsonlBackend implements RepositoryBackend<FileSessionMetadata, JsonlStorage> {
+class JsonlBackend extends FilePlaces implements RepositoryBackend<FileSessionMetadata, JsonlStorage> {
   readonly #options: JsonlRepositoryOptions & { readonly fileSystem: FileSystem };
-  readonly #folder: SessionFolder;
 
   constructor(options: JsonlRepositoryOptions) {
+    super(new SessionFolder(options.folder, EXTENSION));
     this.#options = { ...options, fileSystem: options.fileSystem ?? unlinkedFileSystem };
-    this.#folder = new SessionFolder(options.folder, EXTENSION);
-  }
-
-  locate(metadata: SessionMetadata): FileSessionMetadata {
-    return { ...metadata, path: this.#folder.placeOf(metadata.id) };
-  }
-
-  resolve(place: FileSessionMetadata): FileSessionMetadata {
-    return { ...place, path: this.#folder.ownPath(place) };
-  }
-
-  isSame(left: FileSessionMetadata, right: FileSessionMetadata): boolean {
-    return left.path === right.path;
-  }
-
-  withPlace(metadata: SessionMetadata, { path }: FileSessionMetadata): FileSessionMetadata {
-    return { ...metadata, path };
   }
 
   create({ path }: FileSessionMetadata, metadata: SessionMetadata, contents?: SessionContents): void {
@@ -119,7 +109,7 @@ class JsonlBackend implements RepositoryBackend<FileSessionMetadata, JsonlStorag
 
   list(onSkipped: (skipped: SkippedFile) => void): FileSessionMetadata[] {
     const read = (path: string) => metadataOfFile(path, this.#options);
-    return listFolder(this.#folder, EXTENSION, read, onSkipped);
+    return listFolder(this.folder, EXTENSION, read, onSkipped);
   }
 
   async replace(store: JsonlStorage, metadata: SessionMetadata, contents: SessionContents): Promise<void> {

@@ -23,7 +23,7 @@ import type {
   SessionRepository,
   SkippedFile,
 } from "./contract.ts";
-import { assertHolds, listFolder, removeLeftovers, syncFolderQuietly } from "./files.ts";
+import { assertHolds, FilePlaces, listFolder, removeLeftovers, syncFolderQuietly } from "./files.ts";
 import { SessionFolder } from "./paths.ts";
 import { BackedRepository, type RepositoryBackend } from "./repository.ts";
 
@@ -59,31 +59,14 @@ class RepairableRepository
 
 const EXTENSION = ".db";
 
-class SqliteBackend implements RepositoryBackend<FileSessionMetadata, SqliteStorage> {
+class SqliteBackend extends FilePlaces implements RepositoryBackend<FileSessionMetadata, SqliteStorage> {
   readonly #options: SqliteRepositoryOptions;
-  readonly #folder: SessionFolder;
   readonly #fileSystem: FileSystem;
 
   constructor(options: SqliteRepositoryOptions) {
+    super(new SessionFolder(options.folder, EXTENSION, SQLITE_SIDE_FILES));
     this.#options = options;
-    this.#folder = new SessionFolder(options.folder, EXTENSION, SQLITE_SIDE_FILES);
     this.#fileSystem = options.fileSystem ?? unlinkedFileSystem;
-  }
-
-  locate(metadata: SessionMetadata): FileSessionMetadata {
-    return { ...metadata, path: this.#folder.placeOf(metadata.id) };
-  }
-
-  resolve(place: FileSessionMetadata): FileSessionMetadata {
-    return { ...place, path: this.#folder.ownPath(place) };
-  }
-
-  isSame(left: FileSessionMetadata, right: FileSessionMetadata): boolean {
-    return left.path === right.path;
-  }
-
-  withPlace(metadata: SessionMetadata, { path }: FileSessionMetadata): FileSessionMetadata {
-    return { ...metadata, path };
   }
 
   create({ path }: FileSessionMetadata, metadata: SessionMetadata, contents?: SessionContents): void {
@@ -111,7 +94,7 @@ class SqliteBackend implements RepositoryBackend<FileSessionMetadata, SqliteStor
     const ofAnyVersion = Number.MAX_SAFE_INTEGER;
     const read = (path: string) =>
       readSqlite({ kind: "file", path }, ({ metadata }) => metadata, ofAnyVersion);
-    return listFolder(this.#folder, EXTENSION, read, onSkipped);
+    return listFolder(this.folder, EXTENSION, read, onSkipped);
   }
 
   async replace(store: SqliteStorage, metadata: SessionMetadata, contents: SessionContents): Promise<void> {
