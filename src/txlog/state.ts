@@ -5,6 +5,7 @@
  * executed; what to do next is the planner's decision (`planner.ts`).
  */
 import type { ConfigurationSnapshot } from "./configuration.ts";
+import type { ToolStarted } from "./fact-types.ts";
 import type { SessionHeader } from "./header.ts";
 import type { Message, StopReason } from "./messages.ts";
 
@@ -36,19 +37,8 @@ export interface StepState {
 export type ReplayPolicy = "safe" | "never";
 
 /** One started call: the durable intent, and whether its result has come. */
-export interface ToolCallState {
-  readonly operationId: string;
+export interface ToolCallState extends Omit<ToolStarted, "type"> {
   readonly toolStartedId: string;
-  readonly stepId: string;
-  readonly assistantEntryId: string;
-  readonly toolIndex: number;
-  readonly toolCallId: string;
-  readonly toolName: string;
-  readonly arguments: { readonly [key: string]: unknown };
-  readonly replay: ReplayPolicy;
-  readonly replayKey: string;
-  readonly environmentIdentity: string;
-  readonly resultEntryId: string;
   readonly status: "pending" | "completed";
 }
 
