@@ -197,6 +197,13 @@ describe("a batch", () => {
       },
     ]);
   });
+
+  it("ends where who keeps what happens cannot", async () => {
+    const keep = async () => Promise.reject(new Error("disk full"));
+    const of = response({ id: "c1", name: "a" });
+    await expect(batch(of, [tool("a")], { onToolStart: keep })).rejects.toThrow("disk full");
+    await expect(batch(of, [tool("a")], { onToolResult: keep })).rejects.toThrow("disk full");
+  });
 });
 
 describe("the loop", () => {

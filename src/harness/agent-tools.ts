@@ -1,6 +1,7 @@
 /**
  * The stages of a tool call in an agent loop, for whoever drives one without a session (spec §5.7). Nothing here is durable,
- * and nothing is thrown because of a tool or a callback.
+ * and nothing is thrown because of a tool, or of a callback that is asked. Who keeps what happens (`onToolStart`,
+ * `onToolResult`, the sink) is waited for, and ends the batch by rejecting.
  *
  * A call is *prepared* (look-up, `prepareArguments`, validation, `beforeToolCall` with validation of what it replaces),
  * *executed*, and *finalized* (`afterToolCall`). What is refused before its execution is an immediate result: one text

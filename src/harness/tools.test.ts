@@ -1,6 +1,6 @@
 import { Type } from "typebox";
 import { describe, expect, it } from "vitest";
-import type { AgentHarnessTool, ToolResultMessage } from "../model/index.ts";
+import type { AgentHarnessTool, AgentToolUpdate, ToolResultMessage } from "../model/index.ts";
 import { calls, gate, text, tokens, World } from "./testing/scripted.ts";
 
 type Declared = Parameters<World["tool"]>[1];
@@ -163,6 +163,27 @@ describe("results", () => {
       .flat()
       .find((write) => write.kind === "register" && write.namespace === "op.tool_args");
     expect(stored).toMatchObject({ value: { list: [1] } });
+  });
+
+  it("end the updates of their call", async () => {
+    let late: AgentToolUpdate | undefined;
+    const world = new World(calls({ id: "c1", name: "read" }), text("done"));
+    const read = world.tool("read", {
+      execute: async (_id, _args, _signal, onUpdate) => {
+        onUpdate?.({ details: { half: true } });
+        late = onUpdate;
+        return { details: {} };
+      },
+    });
+    const { harness } = await world.boot({ tools: [read] });
+    const updates: unknown[] = [];
+    harness.events.on("tool_update", ({ partialResult }) => {
+      updates.push(partialResult.details);
+    });
+    harness.events.on("tool_end", () => late?.({ details: { late: true } }));
+    await harness.prompt("go");
+    late?.({ details: { later: true } });
+    expect(updates).toEqual([{ half: true }]);
   });
 
   it("end the run when every call asks for it, and only then", async () => {
