@@ -33,6 +33,7 @@ import setThinkingVsGeneration from "./set-thinking-vs-generation.ts";
 import setToolsVsGeneration from "./set-tools-vs-generation.ts";
 import steerVsAbort from "./steer-vs-abort.ts";
 import steerVsConsumption from "./steer-vs-consumption.ts";
+import takeoverVsCommit from "./takeover-vs-commit.ts";
 import writeVsAbort from "./write-vs-abort.ts";
 
 export const RACES: readonly Race[] = [
@@ -67,6 +68,7 @@ export const RACES: readonly Race[] = [
   resumeVsResume,
   closeVsAcceptance,
   forkVsCommit,
+  takeoverVsCommit,
 ];
 
 /** The race of a name, or undefined. */

@@ -1,7 +1,8 @@
 /**
  * Marks: the events of a timeline as short texts, so that an order of events is a list of texts.
  *
- * `commit LABEL`, `effect LABEL`, `call NAME`, `answer NAME TEXT`. What is no part of an order has no mark.
+ * `commit LABEL`, `refused LABEL`, `effect LABEL`, `call NAME`, `answer NAME TEXT`, `boot N`. What is no part of an order has
+ * no mark.
  */
 import type { TimelineEvent } from "./timeline.ts";
 
@@ -18,7 +19,9 @@ export function markOf(event: TimelineEvent): string | undefined {
     case "answer":
       return `answer ${event.name} ${event.text}`;
     case "boot":
+      return `boot ${event.incarnation}`;
     case "commit-failed":
+      return `refused ${event.boundary.label}`;
     case "fault":
     case "crash":
       return undefined;

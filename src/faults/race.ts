@@ -35,6 +35,11 @@ export interface RaceOrder {
   readonly name: string;
   /** How it is made to happen. */
   readonly schedule: readonly ScheduledCall[];
+  /**
+   * Where the other party is another process: the owner of the session stalls before the first commit of this label,
+   * another process takes the session over and goes on, and then the owner wakes up.
+   */
+  readonly stallsBefore?: string;
   /** Marks that stand in the timeline in this order, others between them; a trailing `*` stands for any rest. */
   readonly proof: readonly string[];
   /** Marks that the run that nobody cuts must not have. */

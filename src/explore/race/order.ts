@@ -5,12 +5,13 @@
  * Recovery of a race is not held against the run that nobody cut, because after a death either order may happen, or
  * neither: it is held against the histories of the race. All other judges look on as ever.
  */
-import { type Race, type RaceOrder, scheduled, type TimelineEvent } from "../../faults/index.ts";
+import { type Race, type RaceOrder, scheduled, type TimelineEvent, unscheduled } from "../../faults/index.ts";
 import type { Subject } from "../../subject/index.ts";
-import { type CrashPlan, type CrashSink, exploreCrashes } from "../crash/crash.ts";
+import { type CrashPlan, type CrashSink, exploreCrashes, runIdOf } from "../crash/crash.ts";
 import { together } from "../judgement.ts";
 import type { Judgement } from "../result.ts";
 import type { RunContext } from "../standing.ts";
+import { exploreTakeovers } from "../takeover.ts";
 import { judgeHistory, unprovenOf } from "./history.ts";
 
 /** What an order is told to. */
@@ -23,6 +24,9 @@ export interface OrderSink extends CrashSink {
 export function skippedBecause(race: Race, order: RaceOrder, subject: Subject): string | undefined {
   if (subject.story === undefined) return "its application makes no calls beside a run";
   if (!subject.drives.includes("manual")) return "it cannot be driven by hand";
+  if (order.stallsBefore !== undefined && subject.grade !== "multi-writer") {
+    return "its store does not know whose session it is, and keeps no second process out";
+  }
   return subject.skips?.(scheduled(race, order));
 }
 
@@ -35,6 +39,7 @@ export async function exploreOrder(
   sink: OrderSink,
 ): Promise<void> {
   const context = contextOf(base, race, order);
+  if (order.stallsBefore !== undefined) return exploreTakeover(context, order, sink);
   // What was observed comes after the judgement, and decides of the first run whether it shows anything.
   let uncut: { readonly judgement: Judgement; readonly digest: string | undefined } | undefined;
   let isTold = false;
@@ -60,13 +65,33 @@ export async function exploreOrder(
   });
 }
 
+/** The order of two processes. The one that stalled is not cut: it is the other one's crash. */
+async function exploreTakeover(context: RunContext, order: RaceOrder, sink: OrderSink): Promise<void> {
+  const found: Judgement[] = [];
+  let events: readonly TimelineEvent[] = [];
+  await exploreTakeovers(context, {
+    wants: ({ label, occurrence }) => label === order.stallsBefore && occurrence === 1,
+    judged: (judgement) => found.push(judgement),
+    observed: (_cut, observed) => {
+      events = observed;
+    },
+  });
+  const unproven = unprovenOf(order, events);
+  const [first = { id: "", violations: [] }, ...more] = found;
+  const judgement = { ...first, id: runIdOf(context, "race", []) };
+  sink.judged(together(judgement, ...more, unproven ?? { violations: [] }), [], undefined);
+  if (unproven === undefined) sink.proved?.();
+  sink.observed?.([], events);
+}
+
 /** The context of a race in one of its orders: its scenario, its drive, its judges, its name in run ids. */
 function contextOf(base: RunContext, race: Race, order: RaceOrder): RunContext {
   return {
     ...base,
-    subject: judged(base.subject, race, order),
-    scenario: scheduled(race, order),
-    drive: "manual",
+    // Of two processes the judges see first the one and then the other; which order it was is seen from outside.
+    subject: judged(base.subject, race, order.stallsBefore === undefined ? order : undefined),
+    scenario: order.stallsBefore === undefined ? scheduled(race, order) : unscheduled(race),
+    drive: order.stallsBefore === undefined ? "manual" : base.drive,
     isNamed: true,
     order: order.name,
   };

@@ -19,7 +19,10 @@ export const races: UnitFamily = {
     }));
     const { interleavings } = wanted;
     if (interleavings === undefined) return orders;
-    const firsts = pairs.filter(({ race, order }) => order === race.orders[0]);
+    // Two processes do not stand at one gate.
+    const firsts = pairs.filter(
+      ({ race, order }) => order === race.orders[0] && order.stallsBefore === undefined,
+    );
     return [
       ...orders,
       ...firsts.map((pair) => ({
