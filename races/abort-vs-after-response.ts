@@ -14,14 +14,15 @@ export default {
     {
       name: "abort-first",
       schedule: [{ at: { before: "hook after_response" }, call: { call: "abort" } }],
-      proof: ["effect provider.request", "answer abort cancelled", "commit generation.settle.aborted"],
+      proof: ["effect provider.request", "answer abort *", "commit generation.settle.aborted"],
+      absent: ["asked after_response"],
       answers: { abort: "cancelled", prompt: "aborted" },
       history: ["user: Go.", "assistant, aborted: Done.", "lane main: idle, run aborted"],
     },
     {
       name: "hook-first",
       schedule: [{ at: { after: "hook after_response" }, call: { call: "abort" } }],
-      proof: ["effect provider.request", "answer abort cancelled", "commit generation.settle.aborted"],
+      proof: ["asked after_response", "answer abort *", "commit generation.settle.aborted"],
       answers: { abort: "cancelled", prompt: "aborted" },
       history: ["user: Go.", "assistant, aborted: Rewritten.", "lane main: idle, run aborted"],
     },

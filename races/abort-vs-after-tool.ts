@@ -14,7 +14,8 @@ export default {
     {
       name: "abort-first",
       schedule: [{ at: { before: "hook after_tool" }, call: { call: "abort" } }],
-      proof: ["effect tool.execute", "answer abort cancelled", "commit tool.settle.last"],
+      proof: ["effect tool.execute", "answer abort *", "commit tool.settle.last"],
+      absent: ["asked after_tool"],
       answers: { abort: "cancelled", prompt: "aborted" },
       history: [
         "user: Go.",
@@ -26,7 +27,7 @@ export default {
     {
       name: "hook-first",
       schedule: [{ at: { after: "hook after_tool" }, call: { call: "abort" } }],
-      proof: ["effect tool.execute", "answer abort cancelled", "commit tool.settle.last"],
+      proof: ["asked after_tool", "answer abort *", "commit tool.settle.last"],
       answers: { abort: "cancelled", prompt: "aborted" },
       history: [
         "user: Go.",

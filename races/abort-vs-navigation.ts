@@ -22,7 +22,7 @@ export default {
     {
       name: "abort-first",
       schedule: [{ at: { before: "end navigation published" }, call: { call: "abort" } }],
-      proof: ["commit structural.request.settle", "answer abort cancelled"],
+      proof: ["commit structural.request.settle", "answer abort *"],
       answers: { abort: "cancelled", navigateTree: "aborted" },
       history: [
         "user: Go.",
@@ -35,7 +35,7 @@ export default {
     {
       name: "navigation-first",
       schedule: [{ at: { after: "end navigation published" }, call: { call: "abort" } }],
-      proof: ["commit navigation.generated", "answer abort NoActiveOperation"],
+      proof: ["commit navigation.generated", "answer abort *"],
       answers: { abort: "NoActiveOperation", navigateTree: "completed" },
       history: [
         "user: Go.",

@@ -14,7 +14,7 @@ export default {
     {
       name: "abort-first",
       schedule: [{ at: { before: "run_end_followed_up" }, call: { call: "abort" } }],
-      proof: ["commit generation.settle.finish", "answer abort cancelled", "commit terminal.aborted"],
+      proof: ["commit generation.settle.finish", "answer abort *", "commit terminal.aborted"],
       absent: ["commit checkpoint.run-end-follow-up"],
       answers: { abort: "cancelled", prompt: "aborted" },
       history: ["user: Go.", "assistant, stop: Done.", "lane main: idle, run aborted"],
@@ -22,7 +22,7 @@ export default {
     {
       name: "follow-up-first",
       schedule: [{ at: { after: "run_end_followed_up" }, call: { call: "abort" } }],
-      proof: ["commit checkpoint.run-end-follow-up", "answer abort cancelled", "commit terminal.aborted"],
+      proof: ["commit checkpoint.run-end-follow-up", "answer abort *", "commit terminal.aborted"],
       answers: { abort: "cancelled", prompt: "aborted" },
       history: ["user: Go.", "assistant, stop: Done.", "user: And this.", "lane main: idle, run aborted"],
     },

@@ -14,14 +14,14 @@ export default {
     {
       name: "abort-first",
       schedule: [{ at: { before: "settle assistant" }, call: { call: "abort" } }],
-      proof: ["effect provider.request", "answer abort cancelled", "commit generation.settle*"],
+      proof: ["effect provider.request", "answer abort *", "commit generation.settle*"],
       answers: { abort: "cancelled", prompt: "aborted" },
       history: ["user: Go.", "assistant, aborted: Done.", "lane main: idle, run aborted"],
     },
     {
       name: "response-first",
       schedule: [{ at: { after: "settle assistant" }, call: { call: "abort" } }],
-      proof: ["commit generation.settle*", "answer abort cancelled", "commit terminal*"],
+      proof: ["commit generation.settle*", "answer abort *", "commit terminal*"],
       answers: { abort: "cancelled", prompt: "aborted" },
       history: ["user: Go.", "assistant, stop: Done.", "lane main: idle, run aborted"],
     },

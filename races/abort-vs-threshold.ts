@@ -22,14 +22,14 @@ export default {
     {
       name: "abort-first",
       schedule: [{ at: { before: "compaction_concluded" }, call: { call: "abort" } }],
-      proof: ["commit structural.request.settle", "answer abort cancelled"],
+      proof: ["commit structural.request.settle", "answer abort *"],
       answers: { abort: "cancelled", prompt: "aborted" },
       history: ["user: Go.", "assistant, stop: Done.", "lane main: idle, run aborted"],
     },
     {
       name: "compaction-first",
       schedule: [{ at: { after: "compaction_concluded" }, call: { call: "abort" } }],
-      proof: ["commit compaction.generated", "answer abort cancelled"],
+      proof: ["commit compaction.generated", "answer abort *"],
       answers: { abort: "cancelled", prompt: "aborted" },
       history: [
         "user: Go.",

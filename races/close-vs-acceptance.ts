@@ -14,7 +14,7 @@ export default {
     {
       name: "close-first",
       schedule: [{ at: { beforeCall: "prompt" }, call: { call: "close" } }],
-      proof: ["answer close closed", "answer prompt Closed"],
+      proof: ["answer close *", "answer prompt *"],
       absent: ["commit acceptance.prompt"],
       answers: { close: "closed", prompt: "Closed" },
       history: ["lane main: idle"],
@@ -22,7 +22,7 @@ export default {
     {
       name: "acceptance-first",
       schedule: [{ at: { before: "generation_started" }, call: { call: "close" } }],
-      proof: ["commit acceptance.prompt", "answer close closed"],
+      proof: ["commit acceptance.prompt", "answer close *"],
       absent: ["commit generation.ready"],
       answers: { close: "closed", prompt: "HarnessClosed" },
       history: ["user: Go.", "lane main: run open at checkpoint"],

@@ -14,7 +14,7 @@ export default {
     {
       name: "close-first",
       schedule: [{ at: { before: "request" }, call: { call: "close" } }],
-      proof: ["commit generation.intent", "call close", "answer close closed"],
+      proof: ["commit generation.intent", "call close", "answer close *"],
       absent: ["effect provider.request"],
       answers: { close: "closed", prompt: "HarnessClosed" },
       history: ["user: Go.", "lane main: run open at assistant effect_pending"],
@@ -22,7 +22,7 @@ export default {
     {
       name: "action-first",
       schedule: [{ at: { after: "request" }, call: { call: "close" } }],
-      proof: ["effect provider.request", "call close", "answer close closed"],
+      proof: ["effect provider.request", "call close", "answer close *"],
       absent: ["commit generation.settle.finish"],
       answers: { close: "closed", prompt: "HarnessClosed" },
       history: ["user: Go.", "lane main: run open at assistant effect_pending"],

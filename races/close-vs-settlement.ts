@@ -14,7 +14,7 @@ export default {
     {
       name: "close-first",
       schedule: [{ at: { before: "settle assistant" }, call: { call: "close" } }],
-      proof: ["effect provider.request", "answer close closed"],
+      proof: ["effect provider.request", "answer close *"],
       absent: ["commit generation.settle.finish"],
       answers: { close: "closed", prompt: "HarnessClosed" },
       history: ["user: Go.", "lane main: run open at assistant effect_pending"],
@@ -22,7 +22,7 @@ export default {
     {
       name: "settlement-first",
       schedule: [{ at: { after: "settle assistant" }, call: { call: "close" } }],
-      proof: ["commit generation.settle.finish", "answer close closed"],
+      proof: ["commit generation.settle.finish", "answer close *"],
       absent: ["commit terminal.completed"],
       answers: { close: "closed", prompt: "HarnessClosed" },
       history: ["user: Go.", "assistant, stop: Done.", "lane main: run open at checkpoint"],

@@ -14,7 +14,7 @@ export default {
     {
       name: "end-first",
       schedule: [{ at: { before: "end run completed" }, call: { call: "endOutside" } }],
-      proof: ["commit terminal.outside", "answer endOutside ended"],
+      proof: ["commit terminal.outside", "answer endOutside *"],
       absent: ["commit terminal.completed"],
       answers: { endOutside: "ended", prompt: "aborted" },
       history: ["user: Go.", "assistant, stop: Done.", "lane main: idle, run aborted"],
@@ -22,7 +22,7 @@ export default {
     {
       name: "terminal-first",
       schedule: [{ at: { after: "end run completed" }, call: { call: "endOutside" } }],
-      proof: ["commit terminal.completed", "answer endOutside nothing open"],
+      proof: ["commit terminal.completed", "answer endOutside *"],
       absent: ["commit terminal.outside"],
       answers: { endOutside: "nothing open", prompt: "completed" },
       history: ["user: Go.", "assistant, stop: Done.", "lane main: idle, run completed"],

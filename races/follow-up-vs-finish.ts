@@ -23,7 +23,7 @@ export default {
     {
       name: "finish-first",
       schedule: [{ at: { after: "end run completed" }, call: { call: "followUp", text: "And this." } }],
-      proof: ["commit terminal.completed", "answer followUp NoActiveRun"],
+      proof: ["commit terminal.completed", "answer followUp *"],
       absent: ["commit queue.follow-up"],
       answers: { followUp: "NoActiveRun", prompt: "completed" },
       history: ["user: Go.", "assistant, stop: Done.", "lane main: idle, run completed"],

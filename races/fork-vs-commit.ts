@@ -10,14 +10,14 @@ export default {
     {
       name: "fork-first",
       schedule: [{ at: { before: "settle assistant" }, call: { call: "fork" } }],
-      proof: ["answer fork 1 entries", "commit generation.settle.finish"],
+      proof: ["answer fork *", "commit generation.settle.finish"],
       answers: { fork: "1 entries", prompt: "completed" },
       history: ["user: Go.", "assistant, stop: Done.", "lane main: idle, run completed"],
     },
     {
       name: "commit-first",
       schedule: [{ at: { after: "settle assistant" }, call: { call: "fork" } }],
-      proof: ["commit generation.settle.finish", "answer fork 2 entries"],
+      proof: ["commit generation.settle.finish", "answer fork *"],
       answers: { fork: "2 entries", prompt: "completed" },
       history: ["user: Go.", "assistant, stop: Done.", "lane main: idle, run completed"],
     },

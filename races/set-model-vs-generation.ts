@@ -10,7 +10,7 @@ export default {
     {
       name: "model-first",
       schedule: [{ at: { before: "generation_started" }, call: { call: "setModel", model: "scripted-2" } }],
-      proof: ["commit lane.configure", "commit generation.ready"],
+      proof: ["answer setModel *", "commit generation.ready"],
       answers: { setModel: "set", prompt: "completed" },
       history: ["user: Go.", "assistant, stop: I am scripted-2.", "lane main: idle, run completed"],
     },

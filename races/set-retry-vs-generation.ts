@@ -22,14 +22,14 @@ export default {
     {
       name: "policy-first",
       schedule: [{ at: { before: "generation_started" }, call: { call: "setRetryPolicy", maxRetries: 0 } }],
-      proof: ["answer setRetryPolicy set", "commit generation.ready"],
+      proof: ["answer setRetryPolicy *", "commit generation.ready"],
       answers: { setRetryPolicy: "set", prompt: "failed" },
       history: ["user: Go.", "assistant, error: ", "lane main: idle, run failed"],
     },
     {
       name: "generation-first",
       schedule: [{ at: { after: "generation_started" }, call: { call: "setRetryPolicy", maxRetries: 0 } }],
-      proof: ["commit generation.ready", "answer setRetryPolicy set"],
+      proof: ["commit generation.ready", "answer setRetryPolicy *"],
       answers: { setRetryPolicy: "set", prompt: "completed" },
       history: [
         "user: Go.",

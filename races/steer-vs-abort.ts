@@ -23,7 +23,7 @@ export default {
         { at: { before: "settle assistant" }, call: { call: "abort" } },
         { at: { before: "settle assistant" }, call: { call: "steer", text: "Hurry." } },
       ],
-      proof: ["commit abort", "answer steer NoActiveRun"],
+      proof: ["commit abort", "answer steer *"],
       absent: ["commit queue.steer"],
       answers: { steer: "NoActiveRun", abort: "cancelled" },
       history: ["user: Go.", "assistant, aborted: Done.", "lane main: idle, run aborted"],

@@ -3,7 +3,7 @@
  *
  * The contract for systems of your own is `Subject`; the built-in ones are `builtInSubjects()`. A store of your own under
  * the harness that is here is a `Medium`; `harnessSubject(medium)` makes a subject of it. The contract suites for
- * stores are at `crashproof/conformance`, the workloads at `crashproof/scenarios`.
+ * stores are at `crashproof/conformance`, the workloads at `crashproof/scenarios`, the races at `crashproof/races`.
  */
 export {
   type CheckerRun,
@@ -32,6 +32,9 @@ export {
   Gate,
   InstrumentedStorage,
   parseRunId,
+  type Race,
+  type RaceCall,
+  type RaceOrder,
   type Scenario,
   Timeline,
   type TimelineEvent,

@@ -1,7 +1,7 @@
 /**
  * Marks: the events of a timeline as short texts, so that an order of events is a list of texts.
  *
- * `commit LABEL`, `refused LABEL`, `effect LABEL`, `call NAME`, `answer NAME TEXT`, `boot N`. What is no part of an order has
+ * `commit LABEL`, `refused LABEL`, `effect LABEL`, `call NAME`, `answer NAME TEXT`, `asked HOOK`, `boot N`. What is no part of an order has
  * no mark.
  */
 import type { TimelineEvent } from "./timeline.ts";
@@ -16,6 +16,8 @@ export function markOf(event: TimelineEvent): string | undefined {
       return `effect ${event.boundary.label}`;
     case "call":
       return `call ${event.name}`;
+    case "asked":
+      return `asked ${event.name}`;
     case "answer":
       return `answer ${event.name} ${event.text}`;
     case "boot":

@@ -33,6 +33,8 @@ export type TimelineEvent =
   | { readonly kind: "answer"; readonly name: string; readonly text: string }
   /** The world misbehaved, by the name of what it did. */
   | { readonly kind: "fault"; readonly name: string }
+  /** A hook of the application that has the last word on something was asked. */
+  | { readonly kind: "asked"; readonly name: string }
   /** The process died here. */
   | { readonly kind: "crash"; readonly at: string };
 

@@ -21,6 +21,8 @@ function line(event: TimelineEvent): string {
       return `timer   ${boundaryName(event.boundary)}  ${event.delayMs} ms`;
     case "call":
       return `call    ${event.name}`;
+    case "asked":
+      return `hook    ${event.name}`;
     case "answer":
       return `answer  ${event.name}  ${event.text}`;
     case "fault":

@@ -5,7 +5,7 @@
  * order that was asked for, what is durable at the end must be the history of that order, and every call must have been
  * answered as that order says. In a run that was cut, or in which the calls fell elsewhere, it must be the history of one
  * of the orders, or one that the race names beside them; but never one without a call of which somebody was told, before
- * the death, that it was done.
+ * the death if there was one, that it was done.
  *
  * Where the order asked for did not happen nothing can be said of it: `unprovenOf` tells, and the run is inconclusive.
  */
@@ -98,20 +98,28 @@ class HistoryRun implements CheckerRun<RunEnd> {
       const message = `the race ${name} has ${legal.length} histories, and this is none of them:\n${indented(story)}`;
       return [violation("no-legal-history", message)];
     }
-    const told = known.lacks !== undefined && this.#wasDoneBeforeDeath(known.lacks);
+    const told = known.lacks !== undefined && this.#wasDone(known.lacks);
     if (!told) return [];
-    const message = `${known.lacks} was answered before the death, and what is left is as if nobody had called: ${known.why}`;
+    const message = `${known.lacks} was answered as done, and what is left is as if nobody had called: ${known.why}`;
     return [violation("answered-call-lost", message)];
   }
 
-  /** Whether a call was answered as one of the orders says it is when it is done. */
-  #wasDoneBeforeDeath(call: string): boolean {
+  /**
+   * Whether a call was answered as one of the orders says it is when it is done, and not with the tag of a refusal; before
+   * the last death, if there was one.
+   */
+  #wasDone(call: string): boolean {
     const death = this.#events.findLastIndex(({ kind }) => kind === "crash");
-    const done = new Set(this.#race.orders.flatMap(({ answers }) => answers[call] ?? []));
+    const done = this.#race.orders.flatMap(({ answers }) => answers[call] ?? []).filter(isNoTag);
     return this.#events
-      .slice(0, Math.max(0, death))
-      .some((event) => event.kind === "answer" && event.name === call && done.has(event.text));
+      .slice(0, death < 0 ? this.#events.length : death)
+      .some((event) => event.kind === "answer" && event.name === call && done.includes(event.text));
   }
+}
+
+/** Refusals have the names of errors. */
+function isNoTag(answer: string): boolean {
+  return /^[a-z0-9]/.test(answer);
 }
 
 function historyOf({ name, history }: RaceOrder, story: Story): readonly Violation[] {

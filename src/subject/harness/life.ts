@@ -29,6 +29,8 @@ export interface Seams {
   readonly mediumStore?: (storage: Storage, boot: Boot) => Storage;
   readonly models?: (models: Models, boot: Boot) => Models;
   readonly tools?: (tools: AgentHarnessTool[], boot: Boot) => AgentHarnessTool[];
+  /** What the application calls. */
+  readonly harness?: (harness: AgentHarness, boot: Boot) => AgentHarness;
 }
 
 /** What a life is made of, beside its boot. */
@@ -162,8 +164,8 @@ class HarnessLife {
     });
     decideByScript(harness.hooks, world, access, store.storage);
     askForRunEnd(harness.hooks, scenario, aside);
-    rewriteByScript(harness.hooks, scenario);
+    rewriteByScript(harness.hooks, scenario, access);
     await disturb(harness, scenario, timeline, disturbance);
-    return { harness, session, suspended };
+    return { harness: seams.harness?.(harness, boot) ?? harness, session, suspended };
   }
 }

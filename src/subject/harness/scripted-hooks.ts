@@ -2,7 +2,7 @@
  * The hooks of a scenario as a harness takes them. Each asking for a decision is an effect of the scripted world; what is
  * asked before a run ends reads what is durable, and is none.
  */
-import type { Scenario, ScriptedDecision, World } from "../../faults/index.ts";
+import type { Scenario, ScriptedDecision, World, WorldAccess } from "../../faults/index.ts";
 import type { Hooks } from "../../harness/index.ts";
 import type { AgentMessage } from "../../model/index.ts";
 import type { Storage } from "../../storage/index.ts";
@@ -52,13 +52,25 @@ function isText(message: AgentMessage, text: string): boolean {
   return message.content.some((block) => block.type === "text" && block.text === text);
 }
 
-/** The hooks that have the last word on responses and results: they put their own text in the place of what was said. */
-export function rewriteByScript(hooks: Hooks, { rewrites }: Scenario): void {
+/**
+ * The hooks that have the last word on responses and results: they put their own text in the place of what was said. They
+ * touch nothing outside, and take their time: whoever lets a run go on step by step sees them as a step.
+ */
+export function rewriteByScript(hooks: Hooks, { rewrites }: Scenario, { gate, timeline }: WorldAccess): void {
   const { response, result } = rewrites ?? {};
+  const asked = (name: string) => {
+    timeline.push({ kind: "asked", name });
+    return gate.pass("effect", `hook.${name.replaceAll("_", "-")}`, () => undefined);
+  };
   if (response !== undefined) {
-    hooks.on("after_response", ({ message }) => ({
-      message: { ...message, content: [{ type: "text", text: response }] },
-    }));
+    hooks.on("after_response", async ({ message }) => {
+      await asked("after_response");
+      return { message: { ...message, content: [{ type: "text", text: response }] } };
+    });
   }
-  if (result !== undefined) hooks.on("after_tool", () => ({ content: [{ type: "text", text: result }] }));
+  if (result === undefined) return;
+  hooks.on("after_tool", async () => {
+    await asked("after_tool");
+    return { content: [{ type: "text", text: result }] };
+  });
 }
