@@ -200,3 +200,63 @@ describe("a deferred answer", () => {
     expect(await resumed).toMatchObject({ ok: true, value: { kind: "completed" } });
   });
 });
+
+describe("a deferred job that is cancelled", () => {
+  /** A suspended run, and what its provider is asked to give up. */
+  async function suspended(cancel: Models["cancelDeferred"] = async () => undefined) {
+    const { world, polls, models } = worldOf([putOff]);
+    const cancelled: { readonly handle: DeferredHandle; readonly signal: AbortSignal | undefined }[] = [];
+    const cancelDeferred: Models["cancelDeferred"] = (model, of, options) => {
+      cancelled.push({ handle: of, signal: options?.signal });
+      return cancel(model, of, options);
+    };
+    const { harness } = await world.boot({ models: { ...models, cancelDeferred } });
+    await harness.prompt("go");
+    return { world, harness, polls, cancelled };
+  }
+
+  it("is given up once, by its handle, under a signal that is not the one of the run", async () => {
+    const { world, harness, polls, cancelled } = await suspended();
+    const { commitCount } = world;
+    await Promise.all([harness.abort(), harness.abort()]);
+    await harness.waitForIdle();
+    expect(cancelled).toMatchObject([{ handle, signal: { aborted: false } }]);
+    expect(polls).toEqual([]);
+    expect(await harness.getLastResult()).toMatchObject({ outcome: "aborted" });
+    // The cancellation and the end: nothing is stored of what the provider made of it.
+    expect(world.commitCount).toBe(commitCount + 2);
+  });
+
+  it("ends the run whatever the provider makes of it, and where nobody knows the model any more", async () => {
+    const refusing = await suspended(() => Promise.reject(new Error("too late")));
+    await refusing.harness.abort();
+    await refusing.harness.waitForIdle();
+    expect(await refusing.harness.getLastResult()).toMatchObject({ outcome: "aborted" });
+    const forgotten = await suspended();
+    forgotten.world.hasModel = false;
+    await forgotten.harness.abort();
+    await forgotten.harness.waitForIdle();
+    expect(forgotten.cancelled).toEqual([]);
+    expect(await forgotten.harness.getLastResult()).toMatchObject({ outcome: "aborted" });
+  });
+
+  it("is left to the provider by a close, and given up again by whoever resumes", async () => {
+    const { world, harness, cancelled } = await suspended((_model, _handle, options) => {
+      return new Promise((_resolve, reject) => options?.signal?.addEventListener("abort", () => reject()));
+    });
+    await harness.abort();
+    while (cancelled.length === 0) await Promise.resolve();
+    await harness.close();
+    expect(cancelled).toMatchObject([{ signal: { aborted: true } }]);
+    let again = 0;
+    const models: Models = {
+      ...world.models(),
+      cancelDeferred: async () => {
+        again++;
+      },
+    };
+    const next = await world.boot({ models });
+    expect(await next.harness.resume()).toMatchObject({ ok: true, value: { kind: "aborted" } });
+    expect(again).toBe(1);
+  });
+});
