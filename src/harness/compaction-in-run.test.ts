@@ -85,6 +85,27 @@ describe("a compaction inside a run", () => {
       value: { kind: "failed", error: { code } },
     });
   });
+
+  it.each([
+    ["at a threshold", { ...text("done"), usage: tokens(199_500, 10) }, text("never")],
+    ["after an overflow", failure("prompt is too long"), text("done")],
+  ])("goes by the settings that the run was accepted with: %s", async (_name, second, third) => {
+    const world = new World(calls({ id: "c", name: "read" }), [second, third]);
+    world.summaries = [text("SUMMARY")];
+    const read = world.tool("read", {
+      execute: async () => {
+        await harness.setCompactionSettings({
+          enabled: false,
+          reserveTokens: 1,
+          keepRecentTokens: 1_000_000,
+        });
+        return { details: {} };
+      },
+    });
+    const { harness } = await world.boot({ compaction: SETTINGS, tools: [read] });
+    expect(await harness.prompt("go")).toMatchObject({ ok: true, value: { kind: "completed" } });
+    expect(compactions(world)).toHaveLength(1);
+  });
 });
 
 function user(content: string) {

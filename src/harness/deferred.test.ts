@@ -166,8 +166,13 @@ describe("a deferred answer", () => {
     world.death = undefined;
     const second = await world.boot({ models });
     expect(second.suspended).toMatchObject([{ reason: "deferred", deferred: handle }]);
+    const attempts: number[] = [];
+    second.harness.hooks.on("before_request", ({ attempt }) => {
+      attempts.push(attempt);
+    });
     expect(await second.harness.resume()).toMatchObject({ ok: true, value: { kind: "completed" } });
     expect(polls).toHaveLength(2);
+    expect(attempts).toEqual([1]);
     const numbers = world.commits.flatMap((writes) =>
       writes.flatMap((write) =>
         write.kind === "register" &&
