@@ -3,7 +3,12 @@
  *
  * 0 all survived · 1 a promise was broken · 2 wrong usage or unreadable input · 3 inconclusive · 4 crashproof failed.
  */
-import { type Decisive, overallVerdict } from "../explore/index.ts";
+import {
+  type CheckpointRefusalCode,
+  type Decisive,
+  type MergeRefusalCode,
+  overallVerdict,
+} from "../explore/index.ts";
 
 export const EXIT = { survived: 0, violated: 1, usage: 2, inconclusive: 3, failed: 4 } as const;
 
@@ -31,6 +36,10 @@ export type UsageCode =
   | "UNKNOWN_BOUNDARY"
   | "INVALID_RUN_ID"
   | "INVALID_NUMBER"
+  | "INVALID_SHARD"
+  | "ENDS_BY_THE_CLOCK"
+  | MergeRefusalCode
+  | CheckpointRefusalCode
   | "INVALID_DURATION"
   | "UNWRITABLE_OUTPUT";
 

@@ -10,6 +10,8 @@ import { fuzz } from "./fuzz.ts";
 import { inspect } from "./inspect.ts";
 import { leases } from "./leases.ts";
 import { list } from "./list.ts";
+import { merge } from "./merge.ts";
+import { wordsOfPlan } from "./options.ts";
 import { races } from "./races.ts";
 import { repro } from "./repro.ts";
 import { run } from "./run.ts";
@@ -24,7 +26,7 @@ export async function main(args: readonly string[], streams: Streams = hostStrea
   const end = (ended: ExitCode) => {
     code = ended;
   };
-  const line = ["npx crashproof", ...args.map(shellWord)].join(" ");
+  const line = ["npx crashproof", ...wordsOfPlan(args).map(shellWord)].join(" ");
   const program = new Command("crashproof")
     .description("Kill a durable agent runtime at every boundary, reopen it, resume it, compare.")
     .version(VERSION)
@@ -43,6 +45,7 @@ export async function main(args: readonly string[], streams: Streams = hostStrea
   fuzz(program, streams, end, line);
   worldFaults(program, streams, end, line);
   leases(program, streams, end, line);
+  merge(program, streams, end);
   repro(program, streams, end);
   inspect(program, streams, end);
   list(program, streams, end);

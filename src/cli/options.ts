@@ -8,6 +8,7 @@ import type { Command } from "commander";
 import { RACES, raceByName } from "../../races/index.ts";
 import { SCENARIOS, scenarioByName } from "../../scenarios/index.ts";
 import { UNRECOGNISED } from "../checkers/index.ts";
+import type { Shard } from "../explore/index.ts";
 import { DEFAULT_SEED, EFFECT_LABELS, type Race, type Scenario } from "../faults/index.ts";
 import type { Subject } from "../subject/index.ts";
 import { CHECKS } from "./checks.ts";
@@ -20,6 +21,10 @@ export interface CommonOptions {
   readonly json?: string;
   readonly quiet?: boolean;
   readonly workers: number;
+  readonly shard?: Shard;
+  readonly checkpoint?: string;
+  /** Whether host times are in the JSON. */
+  readonly times: boolean;
 }
 
 /** Options of every command that cuts. */
@@ -45,8 +50,39 @@ export function withCommonOptions(command: Command): Command {
       wholeNumber("--workers", 1),
       Math.min(availableParallelism(), WORKERS_DEFAULT_MAX),
     )
+    .option("--shard <i/n>", "only the i-th of n parts of the plan, for `crashproof merge`", shardOf)
+    .option(
+      "--checkpoint <file>",
+      "keep what is finished in this file, and take up what is in it: for an explorer that may be killed",
+    )
+    .option("--no-times", "no host times in the JSON, so that equal plans give equal bytes")
     .option("--quiet", "no progress on stderr");
 }
+
+/** Options that say how to explore and where results go, and not what: a command line without them repeats the plan. */
+const HOST_OPTIONS = new Set(["--json", "--workers", "--shard", "--checkpoint"]);
+const HOST_FLAGS = new Set(["--quiet", "--no-times"]);
+
+/** The words of a command line that decide what is found. */
+export function wordsOfPlan(words: readonly string[]): readonly string[] {
+  return words.filter((word, place) => {
+    const name = word.split("=", 1)[0] ?? "";
+    const isValue = HOST_OPTIONS.has(words[place - 1] ?? "");
+    return !isValue && !HOST_FLAGS.has(word) && !HOST_OPTIONS.has(name);
+  });
+}
+
+/** Reads `2/4` for `--shard`. */
+function shardOf(text: string): Shard {
+  const [, index, count] = (/^(\d+)\/(\d+)$/.exec(text) ?? []).map(Number);
+  if (index === undefined || count === undefined || index < 1 || index > count || count > SHARDS_MAX) {
+    const expected = `expected i/n with i from 1 to n, and n at most ${SHARDS_MAX}, such as 2/4`;
+    throw new UsageError("INVALID_SHARD", `--shard: ${expected}, not ${JSON.stringify(text)}`);
+  }
+  return { index, count };
+}
+
+const SHARDS_MAX = 10_000;
 
 export function withCutOptions(command: Command): Command {
   return withCommonOptions(command)

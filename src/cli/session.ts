@@ -15,6 +15,7 @@ import { jsonReport, terminalReport } from "../report/index.ts";
 import { childProgram, openScratch } from "../subprocess/index.ts";
 import { type ExitCode, exitCodeOf, UsageError } from "./exit.ts";
 import type { CommonOptions } from "./options.ts";
+import { withParts } from "./parts.ts";
 import { startProgress } from "./progress.ts";
 import type { Streams } from "./streams.ts";
 
@@ -25,9 +26,20 @@ export async function runExploration(
   streams: Streams,
 ): Promise<ExitCode> {
   if (options.json !== undefined) assertWritable(options.json);
-  const result = await withHost(options, streams, (host) => exploreWith(plan, options, host));
+  const result = await withParts(plan, options, streams, (parts) =>
+    withHost(options, streams, (host) => exploreWith(plan, options, { ...host, ...parts })),
+  );
+  return report(result, options, streams);
+}
+
+/** Tells of a result where it is wanted, and how it ended. */
+export function report(
+  result: ExploreResult,
+  { json, times }: Pick<CommonOptions, "json" | "times">,
+  streams: Streams,
+): ExitCode {
   streams.out(terminalReport(result));
-  if (options.json !== undefined) writeWhole(options.json, jsonReport(result));
+  if (json !== undefined) writeWhole(json, jsonReport(result, { times }));
   return exitCodeOf(result);
 }
 
@@ -104,7 +116,7 @@ function targetOf(file: string): { readonly path: string; readonly isReplaceable
 }
 
 /** Finds out before an exploration of a minute that its result can be kept. */
-function assertWritable(file: string): void {
+export function assertWritable(file: string): void {
   try {
     const found = file === "" ? undefined : statSync(file, { throwIfNoEntry: false });
     if (file === "" || found?.isDirectory() === true) {

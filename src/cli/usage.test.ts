@@ -11,15 +11,26 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { takeExclusively } from "../subprocess/index.ts";
 import { EXIT, type UsageCode } from "./exit.ts";
 import { crashproof } from "./testing/command.ts";
 
 let folder: string;
-beforeAll(() => {
+let release: (() => void) | undefined;
+beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), "crashproof-usage-"));
   writeFileSync(join(folder, "file"), "");
+  writeFileSync(join(folder, "notes"), "somebody's notes\n");
+  release = takeExclusively(join(folder, "held.lock"));
+  const shard = ["crash-points", "one-turn", "--subject", "memory", "--quiet", "--shard", "1/2"];
+  for (const seed of ["1", "2"])
+    await crashproof(...shard, "--seed", seed, "--json", join(folder, `${seed}.json`));
+  await crashproof(...shard, "--checkpoint", join(folder, "checkpoint"));
 });
-afterAll(() => rmSync(folder, { recursive: true }));
+afterAll(() => {
+  release?.();
+  rmSync(folder, { recursive: true });
+});
 
 /** `%` stands for the test's folder. */
 const wrong: readonly (readonly [line: string, code: UsageCode, says: string])[] = [
@@ -67,6 +78,22 @@ const wrong: readonly (readonly [line: string, code: UsageCode, says: string])[]
   ["crash-points two-tools --json %/none/r.json", "UNWRITABLE_OUTPUT", "ENOENT"],
   ["crash-points two-tools --json %/file/r.json", "UNWRITABLE_OUTPUT", "ENOTDIR"],
   ["run --json %/none/r.json", "UNWRITABLE_OUTPUT", "ENOENT"],
+  ["crash-points --workers 0", "INVALID_NUMBER", '--workers: expected a whole number of at least 1, not "0"'],
+  ["crash-points --shard 0/4", "INVALID_SHARD", 'such as 2/4, not "0/4"'],
+  ["crash-points --shard 5/4", "INVALID_SHARD", 'such as 2/4, not "5/4"'],
+  ["run --shard 1", "INVALID_SHARD", 'such as 2/4, not "1"'],
+  ["fuzz --time 1m --shard 1/2", "ENDS_BY_THE_CLOCK", "give --runs instead"],
+  ["merge %/none", "UNREADABLE_SHARD", "ENOENT"],
+  ["merge %/file", "UNREADABLE_SHARD", "JSON"],
+  ["merge %/1.json", "SHARD_MISSING", "shard 2/2 missing"],
+  ["merge %/1.json %/1.json", "SHARD_TWICE", "are both shard 1 of 2"],
+  ["merge %/1.json %/2.json", "SHARDS_DIFFER", "seeds 1 and 2"],
+  ["merge %/1.json --json %/none/r.json", "UNWRITABLE_OUTPUT", "ENOENT"],
+  ["crash-points one-turn --checkpoint %/checkpoint", "FOREIGN_CHECKPOINT", "with another plan"],
+  ["crash-points one-turn --checkpoint %/notes", "UNREADABLE_CHECKPOINT", "is no checkpoint"],
+  ["crash-points one-turn --checkpoint %/held", "CHECKPOINT_IN_USE", "wait for it"],
+  ["crash-points one-turn --checkpoint %", "UNWRITABLE_CHECKPOINT", "no regular file"],
+  ["crash-points one-turn --checkpoint %/none/c", "UNWRITABLE_CHECKPOINT", "ENOENT"],
 ];
 
 describe("the output of --json", () => {

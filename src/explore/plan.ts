@@ -10,6 +10,8 @@ import type { DeterminismPlan } from "./determinism/determinism.ts";
 import type { DiskFaultsPlan } from "./disk-faults/disk-faults.ts";
 import type { FuzzPlan } from "./fuzz/fuzz.ts";
 import type { LeasesPlan } from "./lease/leases.ts";
+import type { Checkpoint } from "./parts/checkpoint.ts";
+import type { Shard } from "./parts/shard.ts";
 import type { RacesPlan } from "./race/races.ts";
 import type { RunContext } from "./standing.ts";
 import type { TornPlan } from "./torn/torn.ts";
@@ -71,6 +73,10 @@ export interface ExploreHost {
   readonly folder: string;
   /** Children to kill, if the plan kills; see {@link ExplorePlan.kill}. */
   readonly killPool?: KillPool;
+  /** Which part of the plan to explore; absent: all of it. `code` stands for the program, see `parts/shard.ts`. */
+  readonly shard?: Shard & { readonly code: string };
+  /** Where records are kept, and those that are there already; see `parts/checkpoint.ts`. */
+  readonly checkpoint?: Pick<Checkpoint, "records" | "keep">;
   /** Threads to explore in; absent: this one. */
   readonly workers?: Omit<WorkersOptions, "folder">;
   /** Told after each run. */

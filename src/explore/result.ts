@@ -6,6 +6,7 @@
  * that did not fire. Inconclusive is never green.
  */
 import type { Violation } from "../checkers/index.ts";
+import type { ShardPart } from "./parts/shard.ts";
 
 export const RESULT_SCHEMA = "crashproof-result/1";
 
@@ -19,6 +20,7 @@ export interface ExploreResult {
   readonly seed: number;
   /** The command line that repeats it. */
   readonly command: string;
+  /** Host milliseconds; of shards and of what a checkpoint held, those that they took. */
   readonly elapsedMs: number;
   readonly totals: Tally;
   readonly coverage: Coverage;
@@ -35,6 +37,8 @@ export interface ExploreResult {
   readonly notReached: readonly string[];
   readonly groups: readonly GroupResult[];
   readonly failures: readonly Failure[];
+  /** Only in the result of one shard of several: what `crashproof merge` needs. */
+  readonly shard?: ShardPart;
 }
 
 /** Runs by verdict. */

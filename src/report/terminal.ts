@@ -72,6 +72,7 @@ function summary(result: ExploreResult): string[] {
   const { totals, coverage, checkersOff, notReached, recoveries, kills, elapsedMs, seed } = result;
   const { rows } = coverage;
   return [
+    ...shardOf(result),
     `${verdictWord(result)}: ${totals.survived} survived, ${totals.violated} violated, ${totals.inconclusive} inconclusive, of ${totals.runs} runs`,
     ...covers(result),
     ...interleavings(result.groups),
@@ -126,6 +127,15 @@ function covers(result: Pick<ExploreResult, "coverage" | "groups">): string[] {
     ...(faults === undefined
       ? []
       : [line("faults", faults, `, recoveries executed from ${faults.recoveries}`)]),
+  ];
+}
+
+/** That this is a part, and of what. */
+function shardOf({ shard }: ExploreResult): string[] {
+  if (shard === undefined) return [];
+  const { index, count, units } = shard;
+  return [
+    `shard ${index}/${count}: ${units.explored} of ${units.total} units; \`crashproof merge\` puts the --json files of all shards together`,
   ];
 }
 

@@ -3,6 +3,7 @@ export { type ChildProgram, childProgram, type ProgramName, type ProgramOptions 
 export type { ProgramHooks, SubjectRegistry } from "./child.ts";
 export { type ContenderCommand, type ContenderState, runContender } from "./contender.ts";
 export { Contender } from "./contender-handle.ts";
+export { takeExclusively } from "./exclusive.ts";
 export type { KillOutcome } from "./outcome.ts";
 export { KillPool, type KillPoolOptions } from "./pool.ts";
 export {

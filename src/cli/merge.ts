@@ -1,0 +1,56 @@
+/** `crashproof merge FILE…`: the JSON of all shards becomes the result of the whole plan. */
+import { readFileSync } from "node:fs";
+import type { Command } from "commander";
+import {
+  type ExploreResult,
+  MergeRefused,
+  mergeShards,
+  type NamedResult,
+  RESULT_SCHEMA,
+} from "../explore/index.ts";
+import { isRecord } from "../foundation/index.ts";
+import { type ExitCode, UsageError } from "./exit.ts";
+import { assertWritable, report } from "./session.ts";
+import type { Streams } from "./streams.ts";
+import { subjectById } from "./subjects.ts";
+import { VERSION } from "./version.ts";
+
+interface MergeOptions {
+  readonly json?: string;
+  readonly times: boolean;
+}
+
+export function merge(program: Command, streams: Streams, end: (code: ExitCode) => void): void {
+  program
+    .command("merge")
+    .argument("<file...>", "what --json wrote for each of the shards, in any order")
+    .description(
+      "put the shards of one plan together: the same result as without shards, byte for byte but for host times, which are added up",
+    )
+    .option("--json <file>", "write the result as JSON (crashproof-result/1)")
+    .option("--no-times", "no host times in the JSON, so that equal plans give equal bytes")
+    .action((files: string[], options: MergeOptions) => {
+      if (options.json !== undefined) assertWritable(options.json);
+      end(report(merged(files.map(read)), options, streams));
+    });
+}
+
+function merged(shards: readonly NamedResult[]): ExploreResult {
+  try {
+    return mergeShards(shards, subjectById, VERSION);
+  } catch (error) {
+    if (error instanceof MergeRefused) throw new UsageError(error.code, error.message);
+    throw error;
+  }
+}
+
+function read(name: string): NamedResult {
+  try {
+    const result: unknown = JSON.parse(readFileSync(name, "utf8"));
+    if (!isRecord(result) || result.schema !== RESULT_SCHEMA) throw new Error(`expected ${RESULT_SCHEMA}`);
+    return { name, result: result as unknown as ExploreResult };
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new UsageError("UNREADABLE_SHARD", `cannot read the shard ${JSON.stringify(name)}: ${reason}`);
+  }
+}

@@ -1,0 +1,20 @@
+/**
+ * Taking a name exclusively, among all processes of a machine: whoever holds it loses it by ending, however it ends.
+ *
+ * It is the lock of a SQLite database that nothing is written to: the kernel drops it with its process, so that no stale
+ * one has to be told from a live one. The file stays, empty: whoever removed it could remove that of a later holder.
+ */
+import Database from "better-sqlite3";
+
+/** Takes the file of this name. Returns what lets go of it; undefined if somebody else holds it. */
+export function takeExclusively(path: string): (() => void) | undefined {
+  const database = new Database(path, { timeout: 0 });
+  try {
+    database.exec("BEGIN EXCLUSIVE");
+  } catch (error) {
+    database.close();
+    if (error instanceof Database.SqliteError && error.code === "SQLITE_BUSY") return undefined;
+    throw error;
+  }
+  return () => database.close();
+}
