@@ -14,6 +14,7 @@ export {
   admitJson,
   canonicalJson,
   isAdmitted,
+  isCount,
   isJsonText,
   isPlainObject,
   isRecord,

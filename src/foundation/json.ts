@@ -75,6 +75,11 @@ export function isJsonText(text: string): boolean {
   }
 }
 
+/** Whether a value is a whole number from `minimum` up to 2^53 - 1. */
+export function isCount(value: unknown, minimum = 0): value is number {
+  return Number.isSafeInteger(value) && (value as number) >= minimum;
+}
+
 /** Whether a value is an object that is not an array. */
 export function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);

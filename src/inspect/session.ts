@@ -8,15 +8,12 @@
  */
 import { brokenInvariants } from "../checkers/index.ts";
 import { Corruption } from "../foundation/index.ts";
-import {
-  type AgentMessage,
-  addUsage,
-  type Entry,
-  type OperationState,
-  type PendingEntry,
-  type SettledAssistantMessage,
-  type Usage,
-  zeroUsage,
+import type {
+  AgentMessage,
+  Entry,
+  OperationState,
+  PendingEntry,
+  SettledAssistantMessage,
 } from "../model/index.ts";
 import {
   type AgreeingRegisters,
@@ -30,7 +27,7 @@ import {
   type ToolDeclaration,
   toolCallsOf,
 } from "../operation/index.ts";
-import type { SessionDump } from "../storage/index.ts";
+import { lastSeqOf, type SessionDump, totalsOf } from "../storage/index.ts";
 import { DumpedRegisters } from "./dumped-registers.ts";
 import type {
   LaneFinding,
@@ -65,7 +62,7 @@ export function sessionFinding(dump: SessionDump, look: SessionLook): SessionFin
     messageCount: entries.filter(({ type }) => type === "message").length,
     usageRowCount: usage.length,
     registerCount: dump.registers.length,
-    lastSeq: [...entries, ...usage, ...dump.registers].reduce((last, { seq }) => Math.max(last, seq), 0),
+    lastSeq: lastSeqOf([...entries, ...usage, ...dump.registers]),
     ...(newestEntryAt === undefined ? {} : { newestEntryAt }),
     usage: stats.usage,
     ...(typeof name === "string" ? { name } : {}),
@@ -94,12 +91,11 @@ function violationsOf(
     message: printable(message),
   }));
   if (!hasLedger) return violations;
-  const messageCount = dump.entries.filter(({ type }) => type === "message").length;
+  const { messageCount, usage: ledger } = totalsOf(dump);
   if (messageCount !== dump.stats.messageCount) {
     const message = `the totals count ${dump.stats.messageCount} messages, and there are ${messageCount}`;
     violations.push({ message });
   }
-  const ledger = dump.usage.reduce((sum: Usage, row) => addUsage(sum, row.usage), zeroUsage());
   if (
     ledger.totalTokens !== dump.stats.usage.totalTokens ||
     !isNear(ledger.cost.total, dump.stats.usage.cost.total)

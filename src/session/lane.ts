@@ -4,7 +4,9 @@
  * Order of writes of a new lane: `lane.config`, `lane.leaf`, `lane.state`. The lane `main` of a new session is made by
  * its store, without a configuration (spec §2.8).
  */
+
 import { idleLaneState, type LaneConfiguration, type Register, type Write } from "../model/index.ts";
+import { lastSeqOf } from "../storage/index.ts";
 
 /** The lane that every session has. */
 export const MAIN_LANE = "main";
@@ -30,7 +32,7 @@ export function idleLanes(
   taken: readonly { readonly seq: number }[],
   leaves: readonly LaneLeaf[],
 ): Register[] {
-  let seq = taken.reduce((newest, row) => Math.max(newest, row.seq), 0);
+  let seq = lastSeqOf(taken);
   return leaves.flatMap(([key, leafId]): Register[] => [
     { namespace: "lane.leaf", key, value: leafId, seq: ++seq },
     { namespace: "lane.state", key, value: idleLaneState(), seq: ++seq },

@@ -2,7 +2,7 @@
  * What a new session consists of, the same on every backend (spec §2.8): its metadata, and a lane `main` at the root
  * that runs nothing. A lane configuration is not part of it; the first harness that attaches writes one.
  */
-import { admitJson } from "../foundation/index.ts";
+import { admitJson, isCount } from "../foundation/index.ts";
 import { idleLaneState, type Write } from "../model/index.ts";
 import { type SessionMetadata, StorageFault, StorageVersionTooNew } from "./contract.ts";
 
@@ -67,8 +67,4 @@ export class SessionExists extends StorageFault {
     super(`${path} exists; open it, or create the session under another path`, undefined, true);
     this.path = path;
   }
-}
-
-function isCount(value: unknown): value is number {
-  return Number.isSafeInteger(value) && (value as number) >= 0;
 }

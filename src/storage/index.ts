@@ -19,7 +19,14 @@ export {
   type UsageScan,
 } from "./contract.ts";
 export { SessionExists } from "./creation.ts";
-export { byNamespaceThenSeq, type SessionContents, type SessionDump, scanDumpedEntries } from "./dump.ts";
+export {
+  byNamespaceThenSeq,
+  lastSeqOf,
+  type SessionContents,
+  type SessionDump,
+  scanDumpedEntries,
+  totalsOf,
+} from "./dump.ts";
 export {
   type FileStatus,
   type FileSystem,

@@ -2,7 +2,7 @@
  * What must hold between a stored write and all that were stored before it: rising seqs, unique ids, parents that
  * exist. Commits are right by construction; this is asked of rows that come from outside, a file or a copy.
  */
-import { admitJson, Corruption } from "../foundation/index.ts";
+import { admitJson, Corruption, isCount } from "../foundation/index.ts";
 import type { Entry, Register, UsageRow } from "../model/index.ts";
 import { entryFormIssue, registerFormIssue, usageFormIssue } from "./admission.ts";
 import type { SessionContents } from "./dump.ts";
@@ -68,7 +68,6 @@ function refuseForm(issue: string | undefined, row: Entry | UsageRow | Register)
 }
 
 function countIssue(row: object, name: "seq" | "timestamp"): string | undefined {
-  const value = (row as Record<string, unknown>)[name];
-  if (Number.isSafeInteger(value) && (value as number) >= 0) return undefined;
+  if (isCount((row as Record<string, unknown>)[name])) return undefined;
   return `the ${name} of a stored row is a whole number`;
 }

@@ -4,7 +4,10 @@
  *
  * Every check takes `unknown` and only looks: a value that passes is kept as it was parsed, never copied.
  */
-import { isUuidV7 } from "../foundation/index.ts";
+import { isCount, isUuidV7 } from "../foundation/index.ts";
+
+/** *int≥n*: an integer from `minimum` to 2^53−1. */
+export { isCount };
 
 /** An object that was parsed from JSON, before anything is known of its members. */
 export type JsonObject = { readonly [key: string]: unknown };
@@ -21,11 +24,6 @@ export function isText(value: unknown): value is string {
 /** *str*: a string of at least one code unit. */
 export function isName(value: unknown): value is string {
   return typeof value === "string" && value.length > 0;
-}
-
-/** *int≥n*: an integer from `minimum` to 2^53−1. */
-export function isCount(value: unknown, minimum = 0): value is number {
-  return Number.isSafeInteger(value) && (value as number) >= minimum;
 }
 
 export function isUuid(value: unknown): value is string {

@@ -28,7 +28,7 @@
  *
  * This file knows single lines; what holds between lines (order, ids, parents) is in `replay.ts`.
  */
-import { admitJson, isRecord, NotJson } from "../../foundation/index.ts";
+import { admitJson, isCount, isRecord, NotJson } from "../../foundation/index.ts";
 import type {
   Entry,
   Register,
@@ -159,7 +159,7 @@ export function decodeHeader(text: string): Header {
   const { v: _v, kind: _kind, timesKeptThroughSeq = 0, ...metadata } = header;
   const issue = metadataIssue(metadata);
   if (issue !== undefined) throw new LineRefusal("bad_header", `in the header, ${issue}`);
-  if (!isTime(timesKeptThroughSeq)) {
+  if (!isCount(timesKeptThroughSeq)) {
     throw new LineRefusal(
       "bad_header",
       "in the header, timesKeptThroughSeq is a whole number from 0 or absent",
@@ -237,10 +237,10 @@ function parse(text: string): unknown {
 function decodeWrite(write: unknown): StoredWrite {
   if (!isRecord(write)) throw malformed("a write is an object");
   const { kind, seq } = write;
-  if (!isSeq(seq)) throw malformed("the seq of a write is a whole number from 1");
+  if (!isCount(seq, 1)) throw malformed("the seq of a write is a whole number from 1");
   switch (kind) {
     case "entry": {
-      if (!isTime(write.timestamp)) {
+      if (!isCount(write.timestamp)) {
         throw malformed("the timestamp of an entry is a whole number from 0, Unix ms");
       }
       refuseIssue(entryFormIssue(write));
@@ -290,12 +290,4 @@ function refuseIssue(issue: string | undefined): void {
 
 function malformed(message: string): LineRefusal {
   return new LineRefusal("malformed_write", message);
-}
-
-function isSeq(value: unknown): value is number {
-  return Number.isSafeInteger(value) && (value as number) >= 1;
-}
-
-function isTime(value: unknown): value is number {
-  return Number.isSafeInteger(value) && (value as number) >= 0;
 }

@@ -8,10 +8,9 @@
  * 2. A file that is no session is refused before anything in it is changed.
  */
 import { Corruption } from "../../foundation/index.ts";
-import { addUsage, zeroUsage } from "../../model/index.ts";
-import { CURRENT_STORAGE_VERSION, type SessionMetadata, type SessionStats } from "../contract.ts";
+import { CURRENT_STORAGE_VERSION, type SessionMetadata } from "../contract.ts";
 import { admitMetadata, assertReadableVersion, INITIAL_WRITES, SessionExists } from "../creation.ts";
-import type { SessionContents } from "../dump.ts";
+import { lastSeqOf, type SessionContents, totalsOf } from "../dump.ts";
 import { BranchIndex } from "./branch-index.ts";
 import { Connection, type ConnectionOptions, type SqliteSource } from "./connection.ts";
 import { type LeaseOptions, WriterLease } from "./lease.ts";
@@ -94,24 +93,14 @@ function fill(
 ): void {
   const writer = new SessionWriter(connection, new BranchIndex(connection));
   const { entries, registers, usage } = contents ?? NOTHING;
-  const lastSeq = [...entries, ...registers, ...usage].reduce(
-    (highest, { seq }) => Math.max(highest, seq),
-    0,
-  );
-  const stats = statsOf({ entries, registers, usage });
+  const lastSeq = lastSeqOf([...entries, ...registers, ...usage]);
+  const stats = totalsOf({ entries, usage });
   const row = encodeSession({ metadata, stats, nextSeq: lastSeq + 1, lastFence });
   connection.statement(INSERT_SESSION).run(...row);
   for (const entry of entries) writer.insertEntry(entry, entry.seq, entry.timestamp);
   for (const register of registers) writer.setRegister(register);
   for (const ledgerRow of usage) writer.insertUsage(ledgerRow, ledgerRow.seq);
   if (contents === undefined) writer.apply(INITIAL_WRITES, metadata.createdAt);
-}
-
-function statsOf({ entries, usage }: SessionContents): SessionStats {
-  return {
-    messageCount: entries.filter((entry) => entry.type === "message").length,
-    usage: usage.reduce((sum, row) => addUsage(sum, row.usage), zeroUsage()),
-  };
 }
 
 const NOTHING: SessionContents = { entries: [], registers: [], usage: [] };

@@ -6,7 +6,7 @@
  *
  * Reasons: `not_json`, `entry_form`, `usage_form`, `register_form`, `session_form`.
  */
-import { Corruption, isRecord } from "../../foundation/index.ts";
+import { Corruption, isCount, isRecord } from "../../foundation/index.ts";
 import type {
   Entry,
   EntryDraft,
@@ -121,7 +121,7 @@ export function decodeSession(row: readonly unknown[], connection: Connection): 
     typeof id === "string" &&
     (parentSessionId === null || typeof parentSessionId === "string") &&
     isRecord(optional) &&
-    [createdAt, storageVersion, messageCount, nextSeq, lastFence].every(isCount);
+    [createdAt, storageVersion, messageCount, nextSeq, lastFence].every((count) => isCount(count));
   if (!wellFormed) {
     throw corrupt("session_form", "the session row has an id, times and counts", "session", id, connection);
   }
@@ -169,10 +169,6 @@ function parse(text: unknown, table: string, key: unknown, connection: Connectio
     }
   }
   throw corrupt("not_json", "a value is not JSON text; nothing was changed", table, key, connection);
-}
-
-function isCount(value: unknown): value is number {
-  return Number.isSafeInteger(value) && (value as number) >= 0;
 }
 
 function stampIssue(seq: unknown, timestamp: unknown): string | undefined {
