@@ -202,6 +202,20 @@ export const rewrites: RepositoryClauseGroup = {
       },
     ),
 
+    clause(
+      "refuse a session of which a lane alone says that something runs or is queued",
+      "spec §2.9",
+      async (trial) => {
+        const runs = { currentOperationId: id(50), pendingNextRun: [] };
+        const queued = { currentOperationId: null, pendingNextRun: [id(51)] };
+        for (const state of [runs, queued]) {
+          const { session } = await closedSession(trial, set("lane.state", "main", state));
+          const refused = trial.repository.rewrite(session.metadata, {});
+          await rejectsWith(refused, { code: "SESSION_NOT_IDLE", registers: ["lane.state/main"] });
+        }
+      },
+    ),
+
     clause("refuse a session that is open, and what is not there", "contract 1", async (trial) => {
       const { session } = await closedSession(trial);
       const open = await trial.open(session.metadata);
