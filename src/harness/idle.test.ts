@@ -52,6 +52,29 @@ describe("waitForIdle", () => {
     expect(await harness.getLastResult()).toMatchObject({ outcome: "completed" });
   });
 
+  it("stands behind what was called before it, also where somebody was waiting already", async () => {
+    const answer = gate();
+    const world = new World(async () => {
+      await answer.opened;
+      return text("x");
+    });
+    const { harness } = await world.boot();
+    const seen: string[] = [];
+    const note = (what: string) => () => {
+      seen.push(what);
+    };
+    const before = harness.waitForIdle().then(note("asked before the prompt"));
+    const run = harness.prompt("go").then(note("the run has ended"));
+    const after = harness.waitForIdle().then(note("asked after the prompt"));
+    const held = harness.runWhenIdle(note("alone"));
+    await before;
+    while (world.requests.length === 0) await Promise.resolve();
+    expect(seen).toEqual(["asked before the prompt"]);
+    answer.open();
+    await Promise.all([run, after, held]);
+    expect(seen.slice(1).sort()).toEqual(["alone", "asked after the prompt", "the run has ended"]);
+  });
+
   it("waits for an operation that is open and undriven until somebody has ended it", async () => {
     const { world, harness } = await running();
     await harness.close();

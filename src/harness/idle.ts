@@ -46,24 +46,13 @@ export class Idleness {
 
   /** Resolves when the lane is idle. */
   wait(): Promise<void> {
-    const { lifecycle } = this.#lane;
-    return lifecycle.untilEnd(
-      new Promise((resolve) => {
-        this.#waiting.push(resolve);
-        this.changed();
-      }),
-    );
+    return this.#behindWhatCameBefore((resolve) => this.#waiting.push(resolve));
   }
 
   /** Calls the callback once the lane is idle, and keeps the lane until it has settled. */
   async hold(callback: () => void | Promise<void>): Promise<void> {
     const { lifecycle } = this.#lane;
-    await lifecycle.untilEnd(
-      new Promise<void>((resolve) => {
-        this.#applicants.push(resolve);
-        this.changed();
-      }),
-    );
+    await this.#behindWhatCameBefore((resolve) => this.#applicants.push(resolve));
     try {
       lifecycle.admit();
       await lifecycle.outlasting(async () => callback());
@@ -74,25 +63,43 @@ export class Idleness {
     }
   }
 
+  /** Registers and looks in one job: behind everything that was called before, and before everything after it. */
+  #behindWhatCameBefore(register: (resolve: () => void) => void): Promise<void> {
+    const registered = new Promise<void>((resolve) => {
+      this.#onLine(async () => {
+        register(resolve);
+        await this.#look();
+      });
+    });
+    return this.#lane.lifecycle.untilEnd(registered);
+  }
+
   /** Something has ended: looks whether the lane is idle, if anybody waits for that. */
   changed(): void {
     if (this.#isLooking || (this.#waiting.length === 0 && this.#applicants.length === 0)) return;
     this.#isLooking = true;
-    this.#lane
-      .onLine(async () => {
-        this.#isLooking = false;
-        if (this.#isHeld || !(await this.#lane.isIdle())) return;
-        const waiting = this.#waiting;
-        this.#waiting = [];
-        for (const resolve of waiting) resolve();
-        const next = this.#applicants.shift();
-        if (next === undefined) return;
-        this.#isHeld = true;
-        next();
-      })
-      // A read that failed, or a harness that has ended: whoever waits is told of that by the end.
-      .catch((error: unknown) => {
-        this.#lane.lifecycle.fault(error);
-      });
+    this.#onLine(async () => {
+      this.#isLooking = false;
+      await this.#look();
+    });
+  }
+
+  #onLine(job: () => Promise<void>): void {
+    // A read that failed, or a harness that has ended: whoever waits is told of that by the end.
+    this.#lane.onLine(job).catch((error: unknown) => {
+      this.#lane.lifecycle.fault(error);
+    });
+  }
+
+  /** Lets go whoever waits, if the lane is idle. Called on the mutation line. */
+  async #look(): Promise<void> {
+    if (this.#isHeld || !(await this.#lane.isIdle())) return;
+    const waiting = this.#waiting;
+    this.#waiting = [];
+    for (const resolve of waiting) resolve();
+    const next = this.#applicants.shift();
+    if (next === undefined) return;
+    this.#isHeld = true;
+    next();
   }
 }
