@@ -82,7 +82,7 @@ export function validateTransaction(
   const writes = (value as { writes: WriteForm[] }).writes;
   for (let index = 0; index < writes.length; index++) {
     const write = writes[index] as WriteForm;
-    const issue = writeIssue(write, "", customSchemas);
+    const issue = writeIssue(write, customSchemas);
     if (issue) return { path: `/writes/${index}${issue.path}`, expected: issue.expected, found: issue.found };
   }
   if (customSchemas === NO_CUSTOM_SCHEMAS && isAdmitted(value as object)) lastValid = writes;
@@ -107,29 +107,26 @@ type WriteForm =
   | { kind: "register"; op: "set"; namespace: RegisterNamespace; key: string; value: unknown }
   | { kind: "register"; op: "delete"; namespace: RegisterNamespace; key: string };
 
-function writeIssue(
-  write: WriteForm,
-  path: string,
-  customSchemas: CustomMessageSchemas,
-): ShapeIssue | undefined {
+/** Its path begins at the write. */
+function writeIssue(write: WriteForm, customSchemas: CustomMessageSchemas): ShapeIssue | undefined {
   switch (write.kind) {
     case "entry":
-      return entryDraftIssue(write.entry, `${path}/entry`, customSchemas);
+      return entryDraftIssue(write.entry, "/entry", customSchemas);
     case "usage":
-      return usageRowDraftShape.issue(write.row, `${path}/row`);
+      return usageRowDraftShape.issue(write.row, "/row");
     case "register": {
-      const issue = keyIssue(write.namespace, write.key, `${path}/key`);
+      const issue = keyIssue(write.namespace, write.key);
       if (issue || write.op === "delete") return issue;
-      return registerIssue(write.namespace, write.value, `${path}/value`, customSchemas);
+      return registerIssue(write.namespace, write.value, "/value", customSchemas);
     }
   }
 }
 
 /** Session-wide facts have the empty key, applications name their own, every other key is an id or a lane. */
-function keyIssue(namespace: RegisterNamespace, key: string, path: string): ShapeIssue | undefined {
-  if (namespace === "fact.name") return key === "" ? undefined : issueFor(path, '""', key);
+function keyIssue(namespace: RegisterNamespace, key: string): ShapeIssue | undefined {
+  if (namespace === "fact.name") return key === "" ? undefined : issueFor("/key", '""', key);
   if (namespace === "fact.custom" || key !== "") return undefined;
-  return issueFor(path, "a non-empty string", key);
+  return issueFor("/key", "a non-empty string", key);
 }
 
 function registerIssue(
