@@ -54,5 +54,5 @@ function scenarioOf({ kind, scenario }: RunId): Scenario | undefined {
 }
 
 function subjectsFor({ kind, subject }: RunId): readonly Subject[] {
-  return subjectsOf(kind === "backends" || kind === "fuzz" ? subject.split("=") : [subject]);
+  return subjectsOf(["backends", "fuzz", "race"].includes(kind) ? subject.split("=") : [subject]);
 }

@@ -1,14 +1,7 @@
 /**
  * One run again, by its id: the same subject, scenario, seed and cuts, with everything that was observed.
  */
-import {
-  type CutRef,
-  cutRefName,
-  type Race,
-  type RunId,
-  type Scenario,
-  type TimelineEvent,
-} from "../faults/index.ts";
+import { cutRefName, type Race, type RunId, type Scenario, type TimelineEvent } from "../faults/index.ts";
 import { absurd } from "../foundation/index.ts";
 import type { Subject } from "../subject/index.ts";
 import { exploreCrashes } from "./crash/crash.ts";
@@ -22,8 +15,7 @@ import { simulateDeaths } from "./kill/deaths.ts";
 import { canBeKilled, exploreKills } from "./kill/kill.ts";
 import { leaseAgain } from "./lease/leases.ts";
 import { type ExploreHost, runContext } from "./plan.ts";
-import { interleavingAgain, isInterleaving } from "./race/interleavings.ts";
-import { exploreOrder, skippedBecause } from "./race/order.ts";
+import { raceAgain } from "./race/again.ts";
 import type { Judgement } from "./result.ts";
 import type { RunContext } from "./standing.ts";
 import { exploreTakeovers } from "./takeover.ts";
@@ -176,37 +168,19 @@ async function reproFault(
   return found === undefined ? notReached(again.parts) : { judgement: found, events };
 }
 
+/** On one subject, or on several that must leave the same. */
 async function reproRace(again: Again): Promise<ReproResult> {
   const { parts } = again;
-  const { race, id, text } = parts;
-  const context = contextOf(again);
-  if (race !== undefined && isInterleaving(id.order)) return reproInterleaving(parts, context, race);
-  const order = race?.orders.find(({ name }) => name === id.order);
-  if (race === undefined || order === undefined) return notReached(parts);
-  const reason = skippedBecause(race, order, context.subject);
-  if (reason !== undefined) return notReached(parts, reason);
-  const wanted = id.cuts.map(cutRefName);
-  const isWanted = (path: readonly CutRef[]) => path.length === wanted.length;
-  let judgement: Judgement | undefined;
-  let events: readonly TimelineEvent[] = [];
-  const plan = {
-    depth: wanted.length + 1,
-    wants: (path: readonly CutRef[], cut: CutRef) => cutRefName(cut) === wanted[path.length],
-    enough: () => false,
-    secondDeaths: false,
-    recoverEach: true,
-  };
-  await exploreOrder(context, race, order, plan, {
-    saw: () => undefined,
-    judged: (found, path) => {
-      if (!isWanted(path)) return;
-      judgement = judgement === undefined ? { ...found, id: text } : together(judgement, found);
-    },
-    observed: (path, observed) => {
-      if (isWanted(path)) events = observed;
-    },
-  });
-  return judgement === undefined ? notReached(parts) : { judgement, events };
+  const { race, id, text, subjects } = parts;
+  if (race === undefined) return notReached(parts);
+  const digests = new Map<string, string>();
+  for (const subject of subjects) {
+    const { judgement, events, digest, reason } = await raceAgain(contextOf(again, subject), race, id, text);
+    if (judgement === undefined) return notReached(parts, reason);
+    if (subjects.length === 1) return { judgement, events };
+    if (digest !== undefined) digests.set(subject.id, digest);
+  }
+  return compared(parts, digests);
 }
 
 async function reproFuzz({ parts, host, watchdog }: Again): Promise<ReproResult> {
@@ -233,21 +207,6 @@ async function reproFuzz({ parts, host, watchdog }: Again): Promise<ReproResult>
   return { judgement: together({ ...first, id: text }, ...more), events };
 }
 
-async function reproInterleaving(parts: ReproParts, context: RunContext, race: Race): Promise<ReproResult> {
-  let judgement: Judgement | undefined;
-  let events: readonly TimelineEvent[] = [];
-  await interleavingAgain(context, race, parts.id.order ?? "", {
-    judged: (found) => {
-      judgement = { ...found, id: parts.text };
-    },
-    proved: () => undefined,
-    observed: (observed) => {
-      events = observed;
-    },
-  });
-  return judgement === undefined ? notReached(parts) : { judgement, events };
-}
-
 async function reproBackends(again: Again): Promise<ReproResult> {
   const { parts } = again;
   const digests = new Map<string, string>();
@@ -255,6 +214,11 @@ async function reproBackends(again: Again): Promise<ReproResult> {
     const { digest } = await runCut(again, contextOf(again, subject));
     if (digest !== undefined) digests.set(subject.id, digest);
   }
+  return compared(parts, digests);
+}
+
+/** Whether several subjects came to the same. */
+function compared(parts: ReproParts, digests: ReadonlyMap<string, string>): ReproResult {
   if (digests.size < 2) return notReached(parts);
   const same = new Set(digests.values()).size === 1;
   const message = [...digests].map(([subject, digest]) => `${subject} ${digest.slice(0, 12)}`).join(", ");

@@ -18,7 +18,8 @@
  * Faulty runs carry a fault, whose words belong to their explorers: `tool.settle#2:cut@117`, `first.write-eio@3`,
  * `tool-hangs@1+tool.settle#1:after`.
  * `race` names a race in the place of the scenario, and one of its orders, or an interleaving by the numbers of what went
- * on at each choice: `race/abort-vs-settlement/jsonl/abort-first`, `race/abort-vs-settlement/memory/steps@0.1.0`.
+ * on at each choice: `race/abort-vs-settlement/jsonl/abort-first`, `race/abort-vs-settlement/memory/steps@0.1.0`. With
+ * several subjects, joined by `=`, it asks whether they agree.
  * `fuzz` names a mixture in the place of the scenario, and carries the path to one case of it: `17`, shrunk `17:0:3`; what
  * stores must agree on names them all, as `backends` does.
  * The seed is left out when it is the default.

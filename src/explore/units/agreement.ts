@@ -1,5 +1,5 @@
 /** What the subjects of each family recovered to, held against each other cut by cut (design §3.8). */
-import { type CutRef, cutRefName, formatRunId, parseCut, type Scenario } from "../../faults/index.ts";
+import { type CutRef, cutRefName, formatRunId, parseCut } from "../../faults/index.ts";
 import { type GroupRecord, GroupTally } from "../collect.ts";
 import type { ExplorePlan } from "../plan.ts";
 import type { Judgement } from "../result.ts";
@@ -33,15 +33,33 @@ export class ReachedTally {
   }
 }
 
-/** A group for each scenario and family of which several subjects made the same runs. */
-export function agreementGroups(plan: ExplorePlan, records: readonly UnitRecord[]): GroupRecord[] {
-  return plan.scenarios.flatMap((scenario) => {
+/** What is held against each other: a name under which runs were recorded, and the id of one of them on several subjects. */
+export interface Compared {
+  readonly name: string;
+  idOf(subjects: string, cuts: readonly CutRef[]): string;
+}
+
+/** The scenarios of a plan. */
+export function scenariosOf({ scenarios, seed }: ExplorePlan): readonly Compared[] {
+  return scenarios.map(({ name: scenario }) => ({
+    name: scenario,
+    idOf: (subject, cuts) => formatRunId({ kind: "backends", scenario, subject, cuts, seed }),
+  }));
+}
+
+/** A group for each name and family of which several subjects made the same runs. */
+export function agreementGroups(
+  plan: ExplorePlan,
+  records: readonly UnitRecord[],
+  all: readonly Compared[] = scenariosOf(plan),
+): GroupRecord[] {
+  return all.flatMap((compared) => {
     const families = new Map<string, Map<string, Map<string, string>>>();
     for (const { id, family } of plan.subjects) {
       const cuts = families.get(family) ?? new Map<string, Map<string, string>>();
       families.set(family, cuts);
       for (const { reached } of records) {
-        if (reached?.scenario !== scenario.name || reached.subject !== id) continue;
+        if (reached?.scenario !== compared.name || reached.subject !== id) continue;
         for (const [deaths, place] of reached.runs) {
           const digests = cuts.get(deaths) ?? new Map<string, string>();
           cuts.set(deaths, digests);
@@ -49,32 +67,26 @@ export function agreementGroups(plan: ExplorePlan, records: readonly UnitRecord[
         }
       }
     }
-    return [...families].flatMap(([family, cuts]) => groupOf(plan, scenario, family, cuts));
+    return [...families].flatMap(([family, cuts]) => groupOf(plan, compared, family, cuts));
   });
 }
 
 function groupOf(
   plan: ExplorePlan,
-  scenario: Scenario,
+  compared: Compared,
   family: string,
   cuts: ReadonlyMap<string, ReadonlyMap<string, string>>,
 ): GroupRecord[] {
   const comparable = [...cuts].filter(([, digests]) => digests.size > 1);
   if (comparable.length === 0) return [];
-  const tally = new GroupTally("backends", scenario.name, family, plan.checkersOff);
-  for (const [deaths, digests] of comparable) tally.judged(judge(plan, scenario, deaths, digests));
+  const tally = new GroupTally("backends", compared.name, family, plan.checkersOff);
+  for (const [deaths, digests] of comparable) tally.judged(judge(compared, deaths, digests));
   return [tally.record];
 }
 
-function judge(
-  { seed }: ExplorePlan,
-  scenario: Scenario,
-  deaths: string,
-  digests: ReadonlyMap<string, string>,
-): Judgement {
+function judge(compared: Compared, deaths: string, digests: ReadonlyMap<string, string>): Judgement {
   const cuts = deaths === "" ? [] : deaths.split("+").flatMap((name) => parseCut(name) ?? []);
-  const subject = [...digests.keys()].join("=");
-  const id = formatRunId({ kind: "backends", scenario: scenario.name, subject, cuts, seed });
+  const id = compared.idOf([...digests.keys()].join("="), cuts);
   if (new Set(digests.values()).size === 1) return { id, violations: [] };
   const sides = new Map<string, string[]>();
   for (const [one, digest] of digests) sides.set(digest, [...(sides.get(digest) ?? []), one]);

@@ -1,11 +1,15 @@
-/** One order of a race on a subject: run, proven from its timeline, and cut. */
-import { unscheduled } from "../../faults/index.ts";
+/**
+ * One order of a race on a subject: run, proven from its timeline, and cut. What the stores of a family recovered to is
+ * held against each other when the records are put together.
+ */
+import { formatRunId, unscheduled } from "../../faults/index.ts";
 import { GroupTally } from "../collect.ts";
 import type { CrashPlan } from "../crash/crash.ts";
 import type { ExplorePlan } from "../plan.ts";
 import { exploreInterleavings, type InterleavingPlan } from "../race/interleavings.ts";
 import { exploreOrder } from "../race/order.ts";
 import { type RacePair, racePairs } from "../race/races.ts";
+import { agreementGroups, type Compared, ReachedTally } from "./agreement.ts";
 import { contextOf, timed, type UnitFamily, type UnitFinding, type UnitWork } from "./unit.ts";
 
 export const races: UnitFamily = {
@@ -31,7 +35,18 @@ export const races: UnitFamily = {
       })),
     ];
   },
+  together: (plan, records) => agreementGroups(plan, records, comparedOf(plan)),
 };
+
+/** Every order of every race: on each store it must leave the same, cut by cut. */
+function comparedOf({ races: wanted, seed }: ExplorePlan): readonly Compared[] {
+  return (wanted?.races ?? []).flatMap(({ name: scenario, orders }) =>
+    orders.map(({ name: order }) => ({
+      name: `${scenario}/${order}`,
+      idOf: (subject, cuts) => formatRunId({ kind: "race", scenario, subject, cuts, seed, order }),
+    })),
+  );
+}
 
 /** All interleavings of a race on a subject, within a bound. */
 async function exploreAll(
@@ -77,17 +92,19 @@ async function explorePair(
     enough: () => !cuts,
   };
   tally.sawOrder(order.name);
+  const reached = new ReachedTally();
   let runCount = 0;
   const run = () =>
     exploreOrder(context, race, order, crashPlan, {
       saw: (_path, cut) => tally.saw(cut),
       proved: () => tally.provedOrder(order.name),
-      judged: (judgement, path, _digest, how) => {
+      judged: (judgement, path, digest, how) => {
         tally.judged(judgement, path);
+        if (digest !== undefined) reached.add(path, digest);
         if (how !== undefined) tally.recovered(how);
         work.host.progress?.({ group: `race ${name} on ${subject.id}`, runCount: ++runCount });
       },
     });
   await timed(work, tally, run);
-  return { groups: [tally.record] };
+  return { groups: [tally.record], reached: reached.record(name, subject.id) };
 }
