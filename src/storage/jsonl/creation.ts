@@ -1,6 +1,6 @@
 /**
- * Making a session file as a whole: beside its place first, then named (`../files/replacement.ts`). A process that dies in the
- * middle leaves the place as it was, and at the most a leftover.
+ * Making a session file as a whole: beside its place first, then named (`../files/replacement.ts`). A process that dies
+ * in the middle leaves the place as it was, and at the most a leftover.
  */
 import type { SessionMetadata } from "../contract.ts";
 import { admitMetadata, INITIAL_WRITES, SessionExists } from "../creation.ts";
