@@ -16,6 +16,8 @@ const planned = () =>
       { id: "call_2", name: "delete" },
     ]);
 
+const REQUEST = { kind: "request", turn: 0, ask: 1, usage: { input: 10, output: 5 } } as const;
+
 const wrong: Record<string, readonly [string, () => History]> = {
   "a request before its intent": ["request without an intent", () => ready().request(0)],
   "a request on an idle lane": ["request without an intent", () => new History().seed().request(0)],
@@ -45,6 +47,14 @@ const wrong: Record<string, readonly [string, () => History]> = {
   "a request after a durable cancellation": [
     "request after a cancellation",
     () => pending().abort().request(0),
+  ],
+  "a request that was started after a cancellation, and sent after something else": [
+    "request after a cancellation",
+    () => pending().abort().timer(1).effect(REQUEST, 1),
+  ],
+  "a request whose cancellation was in an earlier life": [
+    "request after a cancellation",
+    () => pending({ maxAttempts: 2 }).abort().crash().effect(REQUEST, 1),
   ],
   "a call before its intent": ["tool call before its intent", () => planned().execute("call_1", "read")],
   "a call of no batch": ["tool call without an intent", () => pending().execute("call_1", "read")],
@@ -175,6 +185,13 @@ const right: Record<string, () => History> = {
     pending().abort().effect({ kind: "cancellation", job: "job" }),
   "a hook that is asked again in the next life": () =>
     compacting().effect({ kind: "decision", task: 0 }).crash().effect({ kind: "decision", task: 0 }),
+  "a request that a cancellation overtook": () => pending().abort().effect(REQUEST, 1),
+  "a call that a cancellation overtook, and something else after it": () =>
+    planned()
+      .toolIntent(0, "safe")
+      .abort()
+      .timer(1)
+      .effect({ kind: "tool", tool: "read", callId: "call_1", argumentsText: "{}" }, 2),
   "an intent without its effect": () =>
     pending({ maxAttempts: 2 }).crash().retryUnknown().intent().request(0),
 };

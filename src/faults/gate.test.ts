@@ -287,3 +287,22 @@ describe("Gate.quiet", () => {
     await expect(quiet).resolves.toEqual(["left behind"]);
   });
 });
+
+describe("a gate that is told who arrives", () => {
+  it("says by whom each boundary is parked", async () => {
+    let actor = "life";
+    const gate = new Gate({ open: false, actorOf: () => actor });
+    const probe = new Probe(gate);
+    void probe.pass("first");
+    actor = "abort";
+    void probe.pass("second");
+    await gate.quiet(forever);
+    expect(gate.waiting.map(({ boundary, actor: by }) => [boundaryName(boundary), by])).toEqual([
+      ["first#1", "life"],
+      ["second#1", "abort"],
+    ]);
+    gate.release(first(gate));
+    await gate.quiet(forever);
+    expect(gate.waiting.map(({ actor: by }) => by)).toEqual(["abort"]);
+  });
+});

@@ -105,10 +105,11 @@ export class SessionHistory {
     return this;
   }
 
-  effect(row: WorldRow): this {
+  /** @param overtakenBy how many of the events before it came after its start. */
+  effect(row: WorldRow, overtakenBy = 0): this {
     this.rows.push(row);
     const boundary = this.#counter.next("effect", LABELS[row.kind]);
-    this.#push({ kind: "effect", boundary, row });
+    this.#push({ kind: "effect", boundary, row, ...(overtakenBy === 0 ? {} : { overtakenBy }) });
     return this;
   }
 
