@@ -6,6 +6,7 @@
  * `{"$any": "optional"}` may also be absent. `{"$oneOf": [a, b]}` stands for values of which one must be found, where the
  * specification leaves a race open. No stored value looks like this: neither key is one of any durable shape.
  */
+import { isRecord, pointerStep } from "../foundation/index.ts";
 
 /** Where two values differ. */
 export interface ViewDifference {
@@ -41,7 +42,7 @@ export function firstDifference(expected: unknown, found: unknown, pointer = "")
     if (!Array.isArray(found)) return difference(pointer, expected, found);
     const length = Math.max(expected.length, found.length);
     for (let index = 0; index < length; index++) {
-      const item = firstDifference(expected[index], found[index], `${pointer}/${index}`);
+      const item = firstDifference(expected[index], found[index], `${pointer}${pointerStep(index)}`);
       if (item !== undefined) return item;
     }
     return undefined;
@@ -50,13 +51,13 @@ export function firstDifference(expected: unknown, found: unknown, pointer = "")
     return Object.is(expected, found) ? undefined : difference(pointer, expected, found);
   }
   for (const key of Object.keys(expected)) {
-    const member = firstDifference(expected[key], found[key], `${pointer}/${escapeKey(key)}`);
+    const member = firstDifference(expected[key], found[key], `${pointer}${pointerStep(key)}`);
     if (member !== undefined) return member;
   }
   const extra = Object.keys(found).find((key) => !Object.hasOwn(expected, key));
   return extra === undefined
     ? undefined
-    : difference(`${pointer}/${escapeKey(extra)}`, undefined, found[extra]);
+    : difference(`${pointer}${pointerStep(extra)}`, undefined, found[extra]);
 }
 
 function patternOf(value: unknown): Pattern | undefined {
@@ -90,12 +91,4 @@ function shortened(value: unknown): string {
   return text.length <= TEXT_LENGTH_MAX
     ? text
     : `${text.slice(0, TEXT_LENGTH_MAX)}… (${text.length} characters)`;
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
-function escapeKey(key: string): string {
-  return key.replaceAll("~", "~0").replaceAll("/", "~1");
 }

@@ -2,6 +2,7 @@
  * The payload of a `commit` event in the timeline of the harness subject, and the one place that reads it.
  */
 import type { RecordedCommit, RecordedFailure } from "../faults/index.ts";
+import { isRecord } from "../foundation/index.ts";
 
 /** One confirmed transaction of a harness: what was written, and what the store answered. */
 export type HarnessCommit = RecordedCommit;
@@ -30,8 +31,4 @@ export function failureOf(payload: unknown): HarnessFailure {
   throw new TypeError(
     "a commit-failed event of the harness carries { writes }; this timeline is another system's",
   );
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null;
 }

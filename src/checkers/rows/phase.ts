@@ -41,14 +41,6 @@ export const RUN_PHASES: readonly PhaseName[] = [
   ...structural("compaction"),
 ];
 
-/** Every phase of any operation. */
-export const OPEN_PHASES: readonly PhaseName[] = [
-  ...RUN_PHASES,
-  ...structural("manual"),
-  ...structural("navigation"),
-  "navigation.ready_to_commit",
-];
-
 /** The name of a state's phase. */
 export function phaseOf(state: OperationState): PhaseName {
   switch (state.kind) {
