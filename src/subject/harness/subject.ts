@@ -9,6 +9,7 @@ import {
   storyOf,
   viewOf,
 } from "../../checkers/index.ts";
+import type { TimelineEvent } from "../../faults/index.ts";
 import { idsOfIncarnation, VIRTUAL_EPOCH_MS, VirtualClock } from "../../foundation/index.ts";
 import type { Write } from "../../model/index.ts";
 import { CURRENT_STORAGE_VERSION, type SessionMetadata } from "../../storage/index.ts";
@@ -60,13 +61,21 @@ function storeLifeOf({ world, mediumFault }: Boot): StoreLife {
 
 /**
  * Names commits by the specification's rows: folds what was committed, from what the disk holds before the first one. It
- * is read then and not at boot: a disk that cannot be read is for the life to refuse.
+ * is read then and not at boot: a disk that cannot be read is for the life to refuse. What happened outside until then
+ * is folded too: a result is named by whether its call ran in this life.
  */
 function namer<D extends Disk>(medium: Medium<D>, disk: D, boot: Boot): (writes: readonly Write[]) => string {
   let model: StoreModel | undefined;
-  boot.timeline.listen((event) => model?.observe(event));
+  const early: TimelineEvent[] = [];
+  boot.timeline.listen((event) => {
+    if (model === undefined) early.push(event);
+    else model.observe(event);
+  });
   return (writes) => {
-    model ??= StoreModel.of(medium.dump(disk));
+    if (model === undefined) {
+      model = StoreModel.of(medium.dump(disk));
+      for (const event of early) model.observe(event);
+    }
     return labelOf(writes, model);
   };
 }
