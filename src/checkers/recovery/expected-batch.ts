@@ -7,7 +7,8 @@
  * the cancellation or not: both histories are right, and either result is expected.
  *
  * Not covered: such a call that reports a cost, or during which something is said. Then the two histories differ in the
- * ledger or in the queues too, and what follows would have to be computed for each.
+ * ledger or in the queues too, and what follows would have to be computed for each. Nor a call before it that asks for the
+ * end of the run: it does so only if its result was settled before the cancellation.
  */
 import { callsAt, declaredReplay, type Scenario } from "../../faults/index.ts";
 import type { ToolBatch } from "../../model/index.ts";
@@ -33,6 +34,8 @@ export class ExpectedBatch {
   readonly #sources: readonly ToolCallSource[];
   /** A call of this batch was cancelled in its middle, in this life, while those after it were being started. */
   #isRacing = false;
+  /** A call that ran in this life asked for the end of the run. */
+  #hasAskedForEnd = false;
 
   /** @param turn that of the response which asked for the calls. */
   constructor(world: BatchWorld, turn: number, sources: readonly ToolCallSource[]) {
@@ -85,8 +88,14 @@ export class ExpectedBatch {
     if (library.isExecuted(source)) calls.during({ tool: source.id });
     const result = library.result(this.#turn, source);
     // A result that comes after a cancellation stands, and asks for nothing any more.
-    if (!calls.isCancelled) return session.place(result);
+    if (!calls.isCancelled) {
+      this.#hasAskedForEnd ||= result.terminate;
+      return session.place(result);
+    }
     this.#isRacing = this.#isSideBySide();
+    if (this.#isRacing && this.#hasAskedForEnd) {
+      throw new NotCovered("a call that asks for the end beside one that is cancelled");
+    }
     return session.place({ ...result, terminate: false });
   }
 

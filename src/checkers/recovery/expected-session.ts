@@ -188,8 +188,13 @@ export class ExpectedSession {
   /** Whether what a call notes is there. */
   isNoted(call: NotingCall): boolean {
     switch (call.call) {
-      case "setThinkingLevel":
-        return this.#config()?.thinkingLevel === call.level;
+      case "setThinkingLevel": {
+        // What the run that nobody cut was configured to is not noted yet.
+        const stored = registerOf(this.#atCut, "lane.config") as
+          | { readonly thinkingLevel?: string }
+          | undefined;
+        return (this.#thinkingLevel ?? stored?.thinkingLevel) === call.level;
+      }
       case "setName":
         return this.#others().some(
           ({ namespace, value }) => namespace === "fact.name" && value === call.name,

@@ -5,31 +5,16 @@
 import fc from "fast-check";
 import type { ActPlan, CasePlan, FaultPlan, MeanwhilePlan, SummaryPlan, ToolPlan, TurnPlan } from "./plan.ts";
 
-/** The mixtures that there are: what a run id names where others name a scenario. */
-export const MIXTURES = ["one-lane", "several-lanes"] as const;
+/**
+ * The mixtures that there are: what a run id names where others name a scenario. `plain`: what every system can do, prompts
+ * and tools on one lane. `one-lane`: everything that one lane can do. `several-lanes`: up to three lanes under way at once.
+ */
+export const MIXTURES = ["plain", "one-lane", "several-lanes"] as const;
 export type Mixture = (typeof MIXTURES)[number];
 
 /** Plans of a mixture. */
 export function casePlans(mixture: Mixture): fc.Arbitrary<CasePlan> {
-  const isOne = mixture === "one-lane";
-  return fc.record({
-    settings: fc.record({
-      parallelTools: fc.boolean(),
-      steersAll: fc.boolean(),
-      followsUpAll: fc.boolean(),
-      retriesMax: fc.nat(2),
-      isTight: isOne ? fc.boolean() : fc.constant(false),
-    }),
-    tools: fc.array(TOOL, { minLength: 1, maxLength: 3 }),
-    acts: fc.array(isOne ? ACT : LANE_ACT, { minLength: 1, maxLength: isOne ? 5 : 3 }),
-    lanes: isOne
-      ? fc.constant([])
-      : fc.array(fc.array(LANE_ACT, { minLength: 1, maxLength: 3 }), { minLength: 1, maxLength: 2 }),
-    summaries: isOne ? fc.array(SUMMARY, { maxLength: 3 }) : fc.constant([]),
-    goesOn: isOne ? rarely : fc.constant(false),
-    faults: fc.array(FAULT, { maxLength: FAULTS_MAX }),
-    schedule: isOne ? fc.constant([]) : fc.array(fc.nat(2), { maxLength: 12 }),
-  });
+  return PLANS[mixture];
 }
 
 const FAULTS_MAX = 4;
@@ -43,6 +28,12 @@ const TOOL: fc.Arbitrary<ToolPlan> = fc.record({
   replay: fc.constantFrom("safe", "never"),
   does: fc.constantFrom("answers", "costs", "ends", "throws", "requires"),
   isRedeployed: rarely,
+});
+
+const PLAIN_TOOL: fc.Arbitrary<ToolPlan> = fc.record({
+  replay: fc.constantFrom("safe", "never"),
+  does: fc.constantFrom("answers", "costs", "throws"),
+  isRedeployed: fc.constant(false),
 });
 
 const MEANWHILE: fc.Arbitrary<MeanwhilePlan> = fc.record({
@@ -59,16 +50,36 @@ const MEANWHILE: fc.Arbitrary<MeanwhilePlan> = fc.record({
   which: fc.nat(3),
 });
 
-const TURN: fc.Arbitrary<TurnPlan> = turns(["busy", "busy", "refused", "overflow", "deferred"]);
-/** Without what leads to work on the tree, which the script counts over all lanes. */
-const LANE_TURN: fc.Arbitrary<TurnPlan> = turns(["busy", "busy", "refused", "deferred"]);
+/** A cancellation while the model answers, or a tool runs. */
+const PLAIN_MEANWHILE: fc.Arbitrary<MeanwhilePlan> = fc.record({
+  call: fc.constant("abort" as const),
+  when: fc.nat(3),
+  which: fc.constant(0),
+});
 
-function turns(first: TurnPlan["first"]): fc.Arbitrary<TurnPlan> {
+const NOTHING_FIRST = fc.constant<TurnPlan["first"]>([]);
+
+const TURN: fc.Arbitrary<TurnPlan> = turns(
+  failures(["busy", "busy", "refused", "overflow", "deferred", "mismatched"]),
+  MEANWHILE,
+);
+/** Without what leads to work on the tree, which the script counts over all lanes. */
+const LANE_TURN: fc.Arbitrary<TurnPlan> = turns(failures(["busy", "busy", "refused", "deferred"]), MEANWHILE);
+const PLAIN_TURN: fc.Arbitrary<TurnPlan> = turns(NOTHING_FIRST, PLAIN_MEANWHILE);
+
+function failures(kinds: TurnPlan["first"]): fc.Arbitrary<TurnPlan["first"]> {
+  return fc.oneof(
+    { weight: 3, arbitrary: NOTHING_FIRST },
+    { weight: 2, arbitrary: fc.array(fc.constantFrom(...kinds), { minLength: 1, maxLength: 2 }) },
+  );
+}
+
+function turns(
+  first: fc.Arbitrary<TurnPlan["first"]>,
+  meanwhile: fc.Arbitrary<MeanwhilePlan>,
+): fc.Arbitrary<TurnPlan> {
   return fc.record({
-    first: fc.oneof(
-      { weight: 3, arbitrary: fc.constant([]) },
-      { weight: 2, arbitrary: fc.array(fc.constantFrom(...first), { minLength: 1, maxLength: 2 }) },
-    ),
+    first,
     answer: fc.oneof(
       { weight: 8, arbitrary: fc.constant("stop" as const) },
       { weight: 1, arbitrary: fc.constantFrom("length" as const, "error" as const) },
@@ -77,7 +88,7 @@ function turns(first: TurnPlan["first"]): fc.Arbitrary<TurnPlan> {
     isLarge: rarely,
     meanwhile: fc.oneof(
       { weight: 2, arbitrary: fc.constant([]) },
-      { weight: 2, arbitrary: fc.array(MEANWHILE, { minLength: 1, maxLength: 2 }) },
+      { weight: 2, arbitrary: fc.array(meanwhile, { minLength: 1, maxLength: 2 }) },
     ),
   });
 }
@@ -123,6 +134,11 @@ const LANE_ACT: fc.Arbitrary<ActPlan> = fc.oneof(
   { weight: 1, arbitrary: WITHDRAW },
 );
 
+const PLAIN_ACT: fc.Arbitrary<ActPlan> = fc.oneof(
+  { weight: 5, arbitrary: prompts(PLAIN_TURN) },
+  { weight: 1, arbitrary: fc.constant({ act: "compact" as const }) },
+);
+
 const SUMMARY: fc.Arbitrary<SummaryPlan> = fc.record({
   decision: fc.constantFrom("none", "none", "decline", "supply"),
   failures: fc.nat(2),
@@ -150,3 +166,46 @@ const FAULT: fc.Arbitrary<FaultPlan> = fc.oneof(
     }),
   },
 );
+
+/** All that is drawn alike. */
+const COMMON = {
+  tools: fc.array(TOOL, { minLength: 1, maxLength: 3 }),
+  lanes: fc.constant([]),
+  summaries: fc.constant([]),
+  goesOn: fc.constant(false),
+  faults: fc.array(FAULT, { maxLength: FAULTS_MAX }),
+  schedule: fc.constant([]),
+};
+
+const PLANS: Readonly<Record<Mixture, fc.Arbitrary<CasePlan>>> = {
+  plain: fc.record({
+    ...COMMON,
+    settings: settings(fc.constant(false)),
+    tools: fc.array(PLAIN_TOOL, { minLength: 1, maxLength: 3 }),
+    acts: fc.array(PLAIN_ACT, { minLength: 1, maxLength: 4 }),
+  }),
+  "one-lane": fc.record({
+    ...COMMON,
+    settings: settings(fc.boolean()),
+    acts: fc.array(ACT, { minLength: 1, maxLength: 5 }),
+    summaries: fc.array(SUMMARY, { maxLength: 3 }),
+    goesOn: rarely,
+  }),
+  "several-lanes": fc.record({
+    ...COMMON,
+    settings: settings(fc.constant(false)),
+    acts: fc.array(LANE_ACT, { minLength: 1, maxLength: 3 }),
+    lanes: fc.array(fc.array(LANE_ACT, { minLength: 1, maxLength: 3 }), { minLength: 1, maxLength: 2 }),
+    schedule: fc.array(fc.nat(2), { maxLength: 12 }),
+  }),
+};
+
+function settings(isTight: fc.Arbitrary<boolean>): fc.Arbitrary<CasePlan["settings"]> {
+  return fc.record({
+    parallelTools: fc.boolean(),
+    steersAll: fc.boolean(),
+    followsUpAll: fc.boolean(),
+    retriesMax: fc.nat(2),
+    isTight,
+  });
+}

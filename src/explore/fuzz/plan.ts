@@ -51,7 +51,7 @@ export type ActPlan =
 
 /** A turn of the model: what goes wrong first, then its answer. */
 export interface TurnPlan {
-  readonly first: readonly ("busy" | "refused" | "overflow" | "deferred")[];
+  readonly first: readonly ("busy" | "refused" | "overflow" | "deferred" | "mismatched")[];
   readonly answer: "stop" | "length" | "error";
   /** Tools that the answer calls, by their place in the plan; with `error` none. */
   readonly calls: readonly number[];

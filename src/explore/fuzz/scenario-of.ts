@@ -124,10 +124,13 @@ class Script {
     }
   }
 
-  /** After a restart, works in a row are told apart by the lane's last operation alone, so there is one in a row. */
+  /**
+   * After a restart, works in a row are told apart by the lane's last operation alone, so there is one in a row; and that
+   * something was taken back before them shows nowhere.
+   */
   #followsWork(): boolean {
     const last = this.#stimuli.at(-1);
-    return last === undefined || last.call === "compact" || last.call === "navigateTree";
+    return last === undefined || ["compact", "navigateTree", "cancelQueued"].includes(last.call);
   }
 
   /** Each kind once: what is noted again is not to be told from what was noted. */
@@ -155,6 +158,8 @@ class Script {
           return { stopReason: "error", errorMessage: OVERFLOW, usage: { input: 0, output: 0 } };
         case "deferred":
           return { stopReason: "deferred", job, usage };
+        case "mismatched":
+          return { stopReason: "deferred", job: { ...job, id: `${job.id} of another` }, usage };
         default:
           return absurd(kind, "failure");
       }
@@ -196,7 +201,8 @@ class Script {
   }
 
   #say(what: string): string {
-    const text = this.#next(what);
+    // A character of several bytes, in the middle of which a line can be torn.
+    const text = `${this.#next(what)} ✓`;
     this.#said.push(text);
     return text;
   }
@@ -218,7 +224,7 @@ function momentsOf({ first }: TurnPlan, turn: number, calls: readonly ScriptedCa
   const asks = [...first, "answer"].map((_, index): Moment => ({ turn, ask: index + 1 }));
   const waits = first.flatMap((kind, index): Moment[] => {
     if (kind === "busy") return [{ retryOf: turn, ask: index + 1 }];
-    return kind === "deferred" ? [{ suspendedAt: turn }] : [];
+    return kind === "deferred" || kind === "mismatched" ? [{ suspendedAt: turn }] : [];
   });
   return [...asks.reverse(), ...calls.map(({ id }): Moment => ({ tool: id })), ...waits];
 }
