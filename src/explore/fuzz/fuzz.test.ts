@@ -8,6 +8,7 @@ import { openScratch, type Scratch } from "../../subprocess/index.ts";
 import { explore } from "../explore.ts";
 import type { ExploreHost, ExplorePlan } from "../plan.ts";
 import { repro } from "../repro.ts";
+import { MIXTURES } from "./arbitrary.ts";
 import { drawAgain } from "./cases.ts";
 import type { FuzzPlan } from "./fuzz.ts";
 
@@ -19,7 +20,7 @@ beforeAll(() => {
 });
 afterAll(() => scratch.remove());
 
-const A_FEW = { runs: 6, mixtures: ["one-lane", "several-lanes"] } as const;
+const A_FEW = { runs: 6, mixtures: MIXTURES } as const;
 
 function fuzz(subjects: readonly Subject[], plan: FuzzPlan, seed = 7) {
   const rest: Omit<ExplorePlan, "subjects" | "seed"> = {
@@ -43,7 +44,7 @@ describe("fuzzing", () => {
     expect(totals.survived).toBe(totals.runs);
     const compared = groups.filter(({ subject }) => subject === "harness");
     expect(compared.every(({ kind, runs }) => kind === "fuzz" && runs > 0)).toBe(true);
-    expect(compared).toHaveLength(2);
+    expect(compared.map(({ scenario }) => scenario)).toEqual([...MIXTURES].sort());
   });
 
   it("finds the same from the same seed", async () => {

@@ -24,6 +24,8 @@ export interface FuzzPlan {
   /** Cases that are drawn, of all mixtures together. */
   readonly runs: number;
   readonly mixtures: readonly Mixture[];
+  /** Only on these subjects of the plan, by their ids. */
+  readonly subjects?: readonly string[];
   /** No case is begun after this time of the host, Unix ms. */
   readonly untilMs?: number;
   /** Cases that are run again first. */

@@ -19,12 +19,13 @@ export const fuzz: UnitFamily = {
 };
 
 async function exploreOne(
-  { subjects, checkersOff }: ExplorePlan,
+  { subjects: all, checkersOff }: ExplorePlan,
   plan: FuzzPlan,
   batch: Batch,
   { host, watchdog }: UnitWork,
 ): Promise<UnitFinding> {
   const { clock } = host;
+  const subjects = all.filter(({ id }) => plan.subjects?.includes(id) !== false);
   const tallies = new Map<string, GroupTally>();
   let sinceMs = clock.now();
   let runCount = 0;
