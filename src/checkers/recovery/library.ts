@@ -121,7 +121,7 @@ export class Library {
       return this.isExecuted(call) ? resultOf(tool, call) : syntheticResult(call);
     }
     const { timestamp: _timestamp, ...message } = known.message;
-    const terminate = known.terminate === true || terminates(tool);
+    const terminate = known.terminate === true || (this.isExecuted(call) && terminates(tool));
     return { message, usage: message.usage, terminate };
   }
 
