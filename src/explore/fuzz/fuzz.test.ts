@@ -1,9 +1,14 @@
 /** Generated workloads under generated faults: no false alarm, no difference between two explorations, and small failures. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { forgetsWhatWaits } from "../../../fixtures/canaries/forgets-what-waits.ts";
 import { parseRunId } from "../../faults/index.ts";
 import { RealClock } from "../../foundation/index.ts";
-import { builtInSubjects, type Subject, subjectById } from "../../subject/index.ts";
+import {
+  builtInSubjects,
+  harnessSubject,
+  memoryMedium,
+  type Subject,
+  subjectById,
+} from "../../subject/index.ts";
 import { openScratch, type Scratch } from "../../subprocess/index.ts";
 import { explore } from "../explore.ts";
 import type { ExploreHost, ExplorePlan } from "../plan.ts";
@@ -61,20 +66,35 @@ describe("fuzzing", () => {
   });
 
   it("shrinks a failure to one of its kind with no more faults than it takes, which its line repeats", async () => {
-    const { looks, subject, caughtBy } = forgetsWhatWaits;
-    const plan = { ...(looks?.fuzz as FuzzPlan), shrink: { triesMax: 500, timeMaxMs: 60_000 } };
-    const { failures } = await fuzz([subject], plan, looks?.seed);
-    const failure = failures.find(({ checker }) => checker === caughtBy);
+    const plan = { runs: 12, mixtures: ["plain"], shrink: { triesMax: 200, timeMaxMs: 30_000 } } as const;
+    const { failures } = await fuzz([silentAfterTwoDeaths], plan, 8);
+    const failure = failures.find(({ signature }) => signature === "result other than the answer");
     const id = parseRunId(failure?.id ?? "");
-    if (!id.ok || failure === undefined) throw new Error("the canary was not caught");
-    const { scenario: mixture, seed, fault: path = "" } = id.value;
-    const smallest = await drawAgain(mixture as "one-lane", seed, path);
-    // It takes two deaths.
+    if (!id.ok || failure === undefined) throw new Error("a result without content was not seen");
+    const smallest = await drawAgain("plain", id.value.seed, id.value.fault ?? "");
     expect(smallest?.faults).toHaveLength(2);
+    expect(smallest?.acts).toHaveLength(1);
     for (let times = 0; times < 3; times++) {
-      const parts = { id: id.value, text: failure.id, scenario: undefined, subjects: [subject] };
+      const parts = { id: id.value, text: failure.id, scenario: undefined, subjects: [silentAfterTwoDeaths] };
       const { judgement } = await repro(parts, host);
-      expect(judgement.violations.map(({ signature }) => signature)).toContain(failure.signature);
+      expect(judgement.violations[0]).toMatchObject({
+        signature: failure.signature,
+        message: failure.message,
+      });
     }
   });
+});
+
+/** A runtime that loses what its tools answer, once it was restarted twice. */
+const silentAfterTwoDeaths = harnessSubject(memoryMedium, {
+  id: "silent",
+  seams: {
+    tools: (tools, { incarnation }) =>
+      incarnation < 2
+        ? tools
+        : tools.map((tool) => ({
+            ...tool,
+            execute: async (...call) => ({ ...(await tool.execute(...call)), content: [] }),
+          })),
+  },
 });
