@@ -62,7 +62,7 @@ const wrong: readonly (readonly [line: string, code: UsageCode, says: string])[]
   ["disk-faults --calls -1", "INVALID_NUMBER", "--calls"],
   ["fuzz --time soon", "INVALID_DURATION", "such as 90s, 10m or 1h"],
   ["fuzz --runs 0", "INVALID_NUMBER", "--runs"],
-  ["repro fuzz/none-such/memory/3", "UNKNOWN_SCENARIO", "there are: one-lane, several-lanes"],
+  ["repro fuzz/none-such/memory/3", "UNKNOWN_SCENARIO", "there are: plain, one-lane, several-lanes"],
   ["repro fuzz/one-lane/memory=floppy/3", "UNKNOWN_SUBJECT", "floppy"],
   ["races none-such", "UNKNOWN_RACE", "there are: prompt-vs-prompt,"],
   ["repro race/none-such/memory/one-first", "UNKNOWN_RACE", "none-such"],
