@@ -39,7 +39,9 @@ describe("an explorer that is killed by kill -9", () => {
     expect(finished).toBeLessThan(3);
 
     const again = await crashproof(...line, "--json", at("again.json"));
-    expect(again.err).toContain(`${finished} finished units taken up from ${at("checkpoint")}\n`);
+    expect(again.err).toContain(
+      `finished ${finished === 1 ? "unit" : "units"} taken up from ${at("checkpoint")}\n`,
+    );
     expect(readFileSync(at("again.json"), "utf8")).toBe(readFileSync(at("whole.json"), "utf8"));
   });
 });

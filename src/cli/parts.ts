@@ -33,7 +33,9 @@ export async function withParts<T>(
   const checkpoint = openCheckpoint(path, plan, code, streams);
   try {
     const { size } = checkpoint.records;
-    if (size > 0 && options.quiet !== true) streams.err(`${size} finished units taken up from ${path}\n`);
+    if (size > 0 && options.quiet !== true) {
+      streams.err(`${size} finished ${size === 1 ? "unit" : "units"} taken up from ${path}\n`);
+    }
     return await work({ ...sharding, checkpoint });
   } finally {
     checkpoint.close();

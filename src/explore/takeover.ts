@@ -18,6 +18,7 @@ import {
   DOWNTIME_MS,
   endOf,
   firstStanding,
+  forkStanding,
   type Life,
   type RunContext,
   type Standing,
@@ -40,11 +41,22 @@ type Wake = (typeof WAKES)[number];
 
 /** Stalls the owner before each wanted commit in turn. */
 export async function exploreTakeovers(context: RunContext, sink: TakeoverSink): Promise<void> {
-  const { commits, end } = await commitsOf(context);
+  // Owners begin on copies of one new disk: making one costs some stores more than a whole run.
+  const start = await firstStanding(context, new World(context.scenario, new VirtualClock()));
+  try {
+    await takeOverFrom(context, start, sink);
+  } finally {
+    start.disk.dispose();
+  }
+}
+
+async function takeOverFrom(context: RunContext, start: Standing, sink: TakeoverSink): Promise<void> {
+  const { commits, end } = await commitsOf(context, start);
   for (const [commitIndex, commit] of commits.entries()) {
     if (!sink.wants(commit)) continue;
     const trials: Trial[] = [];
-    for (const wake of WAKES) trials.push(await tryTakeover(context, commit, commitIndex, wake));
+    for (const wake of WAKES)
+      trials.push(await tryTakeover(context, start, { cut: commit, commitIndex, wake }));
     const [first, ...more] = trials;
     if (first === undefined) continue;
     sink.judged(together(first.judgement, ...more.map(({ judgement }) => judgement)), first.cut);
@@ -59,9 +71,10 @@ export async function exploreTakeovers(context: RunContext, sink: TakeoverSink):
 /** Before which commits the run can be stalled: all of them, up to where it stands still. */
 async function commitsOf(
   context: RunContext,
+  start: Standing,
 ): Promise<{ readonly commits: CutRef[]; readonly end: "over" | "stalled" }> {
   const commits: CutRef[] = [];
-  const { end, leave } = await ownerAt(context, (boundary) => {
+  const { end, leave } = await ownerAt(context, start, (boundary) => {
     commits.push(cutBefore(boundary));
     return false;
   });
@@ -83,12 +96,11 @@ interface Trial {
 /** An owner that stands before the commit of that index. */
 async function tryTakeover(
   context: RunContext,
-  cut: CutRef,
-  commitIndex: number,
-  wake: Wake,
+  start: Standing,
+  { cut, commitIndex, wake }: { cut: CutRef; commitIndex: number; wake: Wake },
 ): Promise<Trial> {
   let commitsSeen = 0;
-  const { owner, end, standing, leave } = await ownerAt(context, () => commitsSeen++ === commitIndex);
+  const { owner, end, standing, leave } = await ownerAt(context, start, () => commitsSeen++ === commitIndex);
   try {
     if (typeof end === "object")
       return await takeOver(context, standing, { owner, boundary: end, cut, wake });
@@ -103,8 +115,8 @@ async function tryTakeover(
 }
 
 /** A first life that crosses everything until it comes to a commit at which it is to stop. */
-async function ownerAt(context: RunContext, stops: (commit: Boundary) => boolean) {
-  const standing = await firstStanding(context, new World(context.scenario, new VirtualClock()));
+async function ownerAt(context: RunContext, start: Standing, stops: (commit: Boundary) => boolean) {
+  const standing = forkStanding(start, context.folder);
   const owner = boot(context, standing, { open: false });
   const leave = () => {
     owner.gate.drop();
