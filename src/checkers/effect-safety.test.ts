@@ -146,6 +146,13 @@ const wrong: Record<string, readonly [string, () => History]> = {
     "tool call after a cancellation",
     () => planned().toolIntent(0, "safe").abort().execute("call_1", "read"),
   ],
+  "a cancellation that is not one any more": [
+    "cancellation taken back",
+    () => {
+      const history = pending().abort();
+      return history.state("resume", { ...history.run, control: { status: "running" } });
+    },
+  ],
   "a deferred job given up while nobody cancelled": [
     "job given up without a cancellation",
     () => pending().effect({ kind: "cancellation", job: "job" }),

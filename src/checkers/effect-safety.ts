@@ -11,7 +11,8 @@
  * 3. A tool call has an intent, and runs with exactly the stored arguments.
  * 4. A `never` call runs at most once, over all lives; a `safe` one at most once in each life.
  * 5. What a new intent says of a tool's replay is what the tool declares in this life.
- * 6. Nothing starts while a cancellation is durable (what was started before it may happen after it), and a decision hook only while there is something to decide.
+ * 6. Nothing starts while a cancellation is durable (what was started before it may happen after it), which it stays until
+ *    the operation has ended; and a decision hook runs only while there is something to decide.
  * And at the moment at which an effect is settled:
  * 7. A response that is no error follows a request, and a result that is no error an execution, of the same life.
  * 8. Their content is what the world answered; a generated summary holds what its attempt was answered. A runtime that loses answers loses them with and without a crash, so no
@@ -98,6 +99,12 @@ class EffectSafetyRun implements HarnessCheckRun {
       const isCancelled = write.value.control.status === "cancel_requested";
       const wasCancelled = model.value("op.state", write.key)?.control.status === "cancel_requested";
       if (isCancelled && !wasCancelled) this.#sinceCancellation.happened();
+      if (wasCancelled && !isCancelled) {
+        report(
+          "cancellation taken back",
+          `operation ${write.key} was cancelled, and is to go on all the same`,
+        );
+      }
       this.#checkDeclarations(write.value, model, report);
     }
   }

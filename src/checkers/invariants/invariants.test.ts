@@ -81,6 +81,8 @@ const wrong: Record<string, () => History> = {
   "11: a parent is missing": () => new History().commit("orphan", [insert({ ...user, parentId: "nobody" })]),
   "12: no op.meta": () => without(new History().prompt(), "acceptance.prompt", isSet("op.meta")),
   "12: no op.state": () => without(new History().prompt(), "acceptance.prompt", isSet("op.state")),
+  "12: no op.meta (the operation has ended, and its lane still names it)": () =>
+    without(twoTools(), "terminal.completed", isSet("lane.state")),
   "12: op.meta of another lane": () =>
     withWrites(new History().prompt(), "acceptance.prompt", (writes) =>
       writes.map((write) =>

@@ -12,9 +12,14 @@ export const OPERATION_INVARIANTS: readonly Invariant[] = [
     says: "an open lane names an operation whose op.meta and op.state exist, belong to it and agree in kind",
     after: ({ writes }, model, breaks) => {
       const lanes = new Set(touchedLanes(writes));
-      for (const id of touchedOperations(writes)) {
+      const touched = touchedOperations(writes);
+      for (const id of touched) {
         const lane = model.value("op.meta", id)?.lane;
         if (lane !== undefined) lanes.add(lane);
+      }
+      // An operation that is gone says no more on which lane it was.
+      for (const { key, value } of model.registers("lane.state")) {
+        if (value.currentOperationId !== null && touched.has(value.currentOperationId)) lanes.add(key);
       }
       for (const lane of lanes) {
         const id = model.value("lane.state", lane)?.currentOperationId;
