@@ -32,10 +32,4 @@ export default {
       history: ["user: Go.", "assistant, stop: Done.", "lane main: idle, run completed", "lane side: idle"],
     },
   ],
-  elsewhere: [
-    {
-      why: "nobody made the lane",
-      history: ["user: Go.", "assistant, stop: Done.", "lane main: idle, run completed"],
-    },
-  ],
 } as const satisfies Race;
