@@ -1,11 +1,10 @@
 /**
  * The application over the harness: makes the calls of a scenario to one lane, in every life.
  *
- * It is the simplest correct one. After a restart it knows nothing but what is durable: an operation that is suspended
- * is resumed; a message that is in the conversation or in a queue was said and is never said twice; of the calls in
- * order, those before one that is done are done; what it notes beside the conversation is done once it is durable. A deferred job is resumed when its handle says that it should be done, or
- * at once if that is past, as often as it takes. A call that belongs to a moment of the world is made when the moment
- * comes, and again when the moment comes again, unless its effect is durable.
+ * It is the simplest correct one. After a restart it knows nothing but what is durable (`durable-calls.ts`): an operation
+ * that is suspended is resumed, and what is done is not done again. A deferred job is resumed when its handle says that it
+ * should be done, or at once if that is past, as often as it takes. A call that belongs to a moment of the world is made
+ * when the moment comes, and again when the moment comes again, unless its effect is durable.
  *
  * In a race it makes further calls at moments of the drive (`racer.ts`), and takes every refusal for an answer.
  */
@@ -35,11 +34,12 @@ import type {
   RunResult,
   SuspendedOperation,
 } from "../../harness/index.ts";
-import type { AgentMessage, DeferredHandle, Entry } from "../../model/index.ts";
+import type { DeferredHandle } from "../../model/index.ts";
 import { MAIN_LANE, type Session } from "../../session/index.ts";
 import type { SessionDump, Storage } from "../../storage/index.ts";
 import type { CallOutcome, Drive, ToldOfCall } from "../contract.ts";
 import { actionName } from "./action-name.ts";
+import { DurableCalls } from "./durable-calls.ts";
 import { Racer, wordOf } from "./racer.ts";
 import { jobDataOf, usageOf } from "./scripted-models.ts";
 
@@ -77,8 +77,7 @@ export class Application {
   readonly #parts: ApplicationParts;
   readonly #drive: Drive;
   readonly #clock: Clock;
-  /** Read beside the gate: looking at what is durable is no effect. */
-  readonly #store: Storage;
+  readonly #durable: DurableCalls;
   #attached: Attached | undefined;
   #racer: Racer | undefined;
   /** Rejects with what a call of a moment fails with. */
@@ -91,7 +90,7 @@ export class Application {
     this.#parts = parts;
     this.#drive = parts.drive;
     this.#clock = parts.clock;
-    this.#store = store;
+    this.#durable = new DurableCalls(store, parts.lane);
     this.#failed = new Promise((_resolve, reject) => {
       this.#fail = reject;
     });
@@ -118,7 +117,7 @@ export class Application {
       this.#racer = this.#newRacer(schedule.filter((_, index) => isDone[index] === false));
     }
     if (suspended) await this.#resume(suspended.aborting ? undefined : suspended.deferred);
-    for (const stimulus of this.#racer?.isClosed ? [] : await this.#undone()) {
+    for (const stimulus of this.#racer?.isClosed ? [] : await this.#durable.undone(this.#script.stimuli)) {
       if (this.#racer?.isClosed) break;
       await this.#make(stimulus);
     }
@@ -128,8 +127,8 @@ export class Application {
 
   #newRacer(ahead: NonNullable<Scenario["schedule"]>): Racer {
     const { timeline, dump } = this.#parts;
-    const idOf = (text: string) => this.#idOf(text);
-    const targetOf = (text: string | null) => this.#targetOf(text);
+    const idOf = (text: string) => this.#durable.idOf(text);
+    const targetOf = (text: string | null) => this.#durable.targetOf(text);
     const nowMs = () => this.#clock.now();
     return new Racer({ ...this.#attachedNow(), timeline, dump, nowMs, idOf, targetOf }, ahead);
   }
@@ -137,7 +136,7 @@ export class Application {
   /** Whether the effect of a call was durable when the life began. */
   async #wasMade(call: RaceCall): Promise<boolean> {
     if (this.#parts.isFirst) return false;
-    if ("text" in call || isNoting(call)) return this.#isDone(call);
+    if ("text" in call || isNoting(call)) return this.#durable.isDone(call);
     return false;
   }
 
@@ -148,49 +147,13 @@ export class Application {
   readonly during = async (moment: Moment): Promise<void> => {
     try {
       for (const call of callsAt(this.#script, moment)) {
-        if (!(await this.#isDone(call))) await this.#make(call);
+        if (!(await this.#durable.isDone(call))) await this.#make(call);
       }
     } catch (error) {
       this.#fail(error);
       await new Promise<never>(() => undefined);
     }
   };
-
-  /** The calls in order, without those before one that is done. */
-  async #undone(): Promise<readonly Stimulus[]> {
-    const { stimuli } = this.#script;
-    const isSaid = await Promise.all(stimuli.map((stimulus) => this.#isDone(stimulus)));
-    let next = isSaid.lastIndexOf(true) + 1;
-    // Work on the tree says nothing; what was done of it since then shows in how the lane's last operation ended.
-    for (const [index, stimulus] of [...stimuli.entries()].slice(next)) {
-      if (!isStructural(stimulus)) break;
-      if (await this.#isLatest(stimulus)) next = index + 1;
-    }
-    return stimuli.slice(next);
-  }
-
-  /** Whether the last operation of the lane is that of a call. */
-  async #isLatest(call: StructuralCall): Promise<boolean> {
-    const result = (await this.#store.getRegister("lane.lastResult", this.lane))?.value;
-    if (result === undefined || call.refused !== undefined) return false;
-    if (call.call === "compact") return result.kind === "compaction";
-    if (result.kind !== "navigation") return false;
-    if (result.outcome !== "completed") return true;
-    const target = await this.#targetOf(call.to);
-    if (call.summarize !== true) return result.leafId === target;
-    const summary = result.leafId === null ? undefined : await this.#entry(result.leafId);
-    return summary?.parentId === target;
-  }
-
-  /**
-   * Whether the effect of a call is durable. Taking back leaves nothing, so it counts as done only by what follows; and
-   * once a cancellation is durable its moment does not come again.
-   */
-  async #isDone(call: Stimulus | MeanwhileCall): Promise<boolean> {
-    if (isStructural(call) || call.call === "cancelQueued" || call.call === "abort") return false;
-    if (isNoting(call)) return this.#isNoted(call);
-    return (await this.#idOf(call.text)) !== undefined;
-  }
 
   async #make(call: Stimulus | MeanwhileCall): Promise<void> {
     const { told } = this.#parts;
@@ -212,25 +175,6 @@ export class Application {
     const aborted = await lane.abort();
     if (!aborted.ok) throw aborted.error;
     return "done";
-  }
-
-  async #isNoted(call: NotingCall): Promise<boolean> {
-    const store = this.#store;
-    switch (call.call) {
-      case "setThinkingLevel":
-        return (await store.getRegister("lane.config", this.lane))?.value.thinkingLevel === call.level;
-      case "setName":
-        return (await store.getRegister("fact.name", ""))?.value === call.name;
-      case "createLane":
-        return (await store.getRegister("lane.state", call.lane)) !== undefined;
-      case "recordUsage": {
-        const { totalTokens } = usageOf(call.usage);
-        const rows = await store.scanUsage({});
-        return rows.some(({ adjustment, usage }) => adjustment && usage.totalTokens === totalTokens);
-      }
-      default:
-        return absurd(call, "noting call");
-    }
   }
 
   async #note(call: NotingCall): Promise<void> {
@@ -262,18 +206,7 @@ export class Application {
     if (call.call === "compact") return { answer: lane.compact(asked) };
     const { summarize = false, label } = call;
     const options = { ...asked, summarize, ...(label === undefined ? {} : { label }) };
-    return { answer: lane.navigateTree(await this.#targetOf(call.to), options) };
-  }
-
-  /** The id of the message that says a text; a text that nobody said is taken for an id. */
-  async #targetOf(text: string | null): Promise<string | null> {
-    if (text === null) return null;
-    const entries = await this.#store.scanEntries({ type: "message" });
-    return entries.find((entry) => entry.type === "message" && saidIn(entry.message) === text)?.id ?? text;
-  }
-
-  async #entry(id: string): Promise<Entry | undefined> {
-    return (await this.#store.getEntries([id])).get(id);
+    return { answer: lane.navigateTree(await this.#durable.targetOf(call.to), options) };
   }
 
   async #say({ call, text }: QueueCall): Promise<CallOutcome> {
@@ -294,7 +227,7 @@ export class Application {
         return "done";
       }
       case "cancelQueued": {
-        const id = await this.#idOf(text);
+        const id = await this.#durable.idOf(text);
         const taken = id === undefined ? undefined : await lane.cancelQueued(id);
         if (taken?.ok === false) throw taken.error;
         return taken?.value.kind === "cancelled" ? "done" : "refused";
@@ -375,18 +308,6 @@ export class Application {
     await lane.waitForIdle();
   }
 
-  /** The id under which a text is durable, placed or queued. */
-  async #idOf(text: string): Promise<string | undefined> {
-    for (const entry of await this.#store.scanEntries({})) {
-      if (entry.type === "message" && textOf(entry.message) === text) return entry.id;
-      if (entry.type === "custom" && entry.data === text) return entry.id;
-    }
-    const queued = await this.#store.listRegisters("pending.entry");
-    return queued.find(({ value }) => {
-      return (value.type === "message" ? textOf(value.payload) : value.payload) === text;
-    })?.key;
-  }
-
   #attachedNow(): Attached {
     if (this.#attached === undefined) throw new Error("no effect starts before the harness is attached");
     return this.#attached;
@@ -403,20 +324,5 @@ function tagOf(error: unknown): unknown {
   return typeof error === "object" && error !== null && "_tag" in error ? error._tag : undefined;
 }
 
-/** The text of a message, whoever said it. */
-function saidIn(message: AgentMessage): string | undefined {
-  if (message.role !== "assistant") return textOf(message);
-  const block = message.content.find(({ type }) => type === "text");
-  return block?.type === "text" ? block.text : undefined;
-}
-
 /** The type of the custom entries that scenarios append. */
 const CUSTOM_TYPE = "note";
-
-/** What a user message says. */
-function textOf(message: AgentMessage): string | undefined {
-  if (message.role !== "user") return undefined;
-  if (typeof message.content === "string") return message.content;
-  const [block] = message.content;
-  return block?.type === "text" ? block.text : undefined;
-}
