@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { recognise, StoreModel } from "../checkers/index.ts";
 import type { AssistantMessage, DeferredFetchOptions, DeferredHandle, Models } from "../model/index.ts";
-import { type Answer, calls, MODEL, phaseAfter, text, World } from "./testing/scripted.ts";
+import { type Answer, calls, gate, MODEL, phaseAfter, text, World } from "./testing/scripted.ts";
 
 const handle: DeferredHandle = {
   provider: MODEL.provider,
@@ -243,6 +243,35 @@ describe("a deferred job that is cancelled", () => {
     await forgotten.harness.waitForIdle();
     expect(forgotten.cancelled).toEqual([]);
     expect(await forgotten.harness.getLastResult()).toMatchObject({ outcome: "aborted" });
+  });
+
+  it("is given up beside its poll, by the identity that was captured and not the lane's of today", async () => {
+    const { world, models } = worldOf([putOff]);
+    const polling = gate();
+    const cancelled: string[] = [];
+    const { harness } = await world.boot({
+      models: {
+        ...models,
+        fetchDeferred: (_model, _handle, options) => {
+          polling.open();
+          return new Promise((resolve) =>
+            options?.signal?.addEventListener("abort", () => {
+              resolve(message(world, { stopReason: "aborted" }));
+            }),
+          );
+        },
+        cancelDeferred: async ({ id }) => {
+          cancelled.push(id);
+        },
+      },
+    });
+    await harness.prompt("go");
+    const resumed = harness.resume();
+    await polling.opened;
+    await harness.setModel({ ...MODEL, id: "nobody knows it" });
+    await harness.abort();
+    expect(await resumed).toMatchObject({ ok: true, value: { kind: "aborted" } });
+    expect(cancelled).toEqual([MODEL.id]);
   });
 
   it("is left to the provider by a close, and given up again by whoever resumes", async () => {

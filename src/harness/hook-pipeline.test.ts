@@ -85,6 +85,8 @@ describe("abort × the start of a hook", () => {
     const { world, harness, outcome, asked } = await parkedAt(name);
     const { length: requests } = world.requests;
     await harness.abort();
+    // What was parked is taken back, and what comes next is what is owed.
+    expect((await harness.peekAction())?.kind).not.toBe("hook");
     await harness.runToCompletion();
     expect(await outcome).toMatchObject({ ok: true, value: { kind: "aborted" } });
     expect(asked()).toBe(0);
