@@ -10,6 +10,7 @@
  */
 import { type CutRef, cutRefName } from "../faults/index.ts";
 import type { How } from "./crash/recoveries.ts";
+import { countFired, type Fired, positionOf, sumFired } from "./fired.ts";
 import {
   type Boundaries,
   type ExploreResult,
@@ -42,6 +43,8 @@ export interface GroupRecord {
   /** Rows that were cut at `before` and at `after`. */
   readonly rows: readonly string[];
   readonly faults: Faults;
+  /** By kind of fault, what was to be and what fired. */
+  readonly fired: readonly Fired[];
   readonly orders: { readonly covered: number; readonly total: number };
   /** Only where interleavings were explored. */
   readonly interleavings?: Interleavings;
@@ -208,6 +211,10 @@ export class GroupTally {
       boundaries: { covered: covered.length, total: total.length, unplanned: this.#unplanned.size },
       rows: this.rows,
       faults: this.faults,
+      fired: [
+        ...countFired(this.kind, total, new Set(covered), positionOf),
+        ...countFired(this.kind, this.#faults, this.#faultsCovered),
+      ],
       orders: this.orders,
       ...(this.interleavings === undefined ? {} : { interleavings: this.interleavings }),
       limits: this.limits,
@@ -265,6 +272,7 @@ export function collect(
     coverage: {
       boundaries: boundariesOf(groups),
       ...faultsOf(groups),
+      ...firedOf(groups),
       ...ordersOf(groups),
       rows: rowCoverage(groups, rowsExpected),
     },
@@ -296,6 +304,11 @@ function faultsOf(groups: readonly GroupRecord[]): Pick<ExploreResult["coverage"
   const sum = (key: keyof Faults) => groups.reduce((total, { faults }) => total + faults[key], 0);
   const faults = { covered: sum("covered"), total: sum("total"), recoveries: sum("recoveries") };
   return faults.total === 0 ? {} : { faults };
+}
+
+function firedOf(groups: readonly GroupRecord[]): Pick<ExploreResult["coverage"], "fired"> {
+  const fired = sumFired(groups.flatMap((group) => group.fired));
+  return fired.length === 0 ? {} : { fired };
 }
 
 /** The limits of each subject, over all its groups. */

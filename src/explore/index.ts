@@ -4,6 +4,7 @@ export { EXPLORER_CHECKS, type ExplorerCheck, type ExplorerCheckName } from "./c
 export type { DeterminismPlan } from "./determinism/determinism.ts";
 export type { DiskFaultsPlan } from "./disk-faults/disk-faults.ts";
 export { explore } from "./explore.ts";
+export type { Fired } from "./fired.ts";
 export { MIXTURES, type Mixture } from "./fuzz/arbitrary.ts";
 export type { CorpusCase, FuzzPlan } from "./fuzz/fuzz.ts";
 export { type SimulatedDeath, simulateDeaths } from "./kill/deaths.ts";

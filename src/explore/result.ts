@@ -6,6 +6,7 @@
  * that did not fire. Inconclusive is never green.
  */
 import type { Violation } from "../checkers/index.ts";
+import type { Fired } from "./fired.ts";
 import type { ShardPart } from "./parts/shard.ts";
 
 export const RESULT_SCHEMA = "crashproof-result/1";
@@ -88,6 +89,8 @@ export interface Coverage {
   readonly boundaries: Boundaries;
   /** Damages and failures of a medium: those that were done and that fired, of those that were to be. Only where there are any. */
   readonly faults?: Faults;
+  /** How often each kind of death and fault was to be, and how often it was reached and fired. Only where there are any. */
+  readonly fired?: readonly Fired[];
   /** Orders of races: those that happened, as their timelines show, of those that were asked for. Only where there are any. */
   readonly orders?: { readonly covered: number; readonly total: number };
   /** Rows of the specification, by subject: cut before and after at least once. `missing` holds `subject:row`. */

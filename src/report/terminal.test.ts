@@ -32,6 +32,7 @@ describe("the terminal report", () => {
         "boundaries 50 of 51 (98.0 %)",
         "orders of races, each proven from its timeline: 2 of 2 (100.0 %)",
         "faults 9 of 9 (100.0 %), recoveries executed from 4",
+        "  torn: cut 6, doubled 3",
         "rows of the specification cut before and after: 30 of 44",
         "not looked at: backends-agree",
         "never reached: tool.intent#9",
@@ -96,6 +97,17 @@ describe("the terminal report", () => {
     const text = plain({ ...GREEN, coverage: { ...GREEN.coverage, faults } });
     expect(text).toContain("\ninconclusive: 105 survived");
     expect(text).toContain("\nfaults 8 of 9 (88.8 %), recoveries executed from 2\n");
+  });
+
+  it("counts kinds of faults where they are many, and names those of which some did not fire", () => {
+    const many = Array.from({ length: 20 }, (_, index) => ({
+      group: "disk-faults" as const,
+      fault: `kind-${index}`,
+      fired: 2,
+      total: index === 7 ? 3 : 2,
+    }));
+    const text = plain({ ...SAMPLE, coverage: { ...SAMPLE.coverage, fired: many } });
+    expect(text).toContain("\n  disk-faults: 19 of 20 kinds fired wherever they were to, kind-7 2 of 3\n");
   });
 
   it("doubts a result of whose orders of races some did not happen", () => {

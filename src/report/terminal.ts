@@ -12,6 +12,8 @@ import {
   type Decisive,
   type ExploreResult,
   type Failure,
+  type Fired,
+  type GroupKind,
   type GroupResult,
   type Limit,
   overallVerdict,
@@ -126,7 +128,10 @@ function covers(result: Pick<ExploreResult, "coverage" | "groups">): string[] {
     ...(orders === undefined ? [] : [line("orders of races, each proven from its timeline:", orders)]),
     ...(faults === undefined
       ? []
-      : [line("faults", faults, `, recoveries executed from ${faults.recoveries}`)]),
+      : [
+          line("faults", faults, `, recoveries executed from ${faults.recoveries}`),
+          ...firedLines(result.coverage.fired ?? []),
+        ]),
   ];
 }
 
@@ -138,6 +143,28 @@ function shardOf({ shard }: ExploreResult): string[] {
     `shard ${index}/${count}: ${units.explored} of ${units.total} units; \`crashproof merge\` puts the --json files of all shards together`,
   ];
 }
+
+/** More kinds of faults than these are counted; those of which not each fired are always named. */
+const FAULT_KINDS_MAX = 12;
+
+/** How often the faults of each kind fired; deaths are told of by their boundaries. */
+function firedLines(fired: readonly Fired[]): string[] {
+  const groups = [...new Set(fired.map(({ group }) => group))].filter((group) => FAULTY.has(group));
+  return groups.map((group) => {
+    const kinds = fired.filter((one) => one.group === group);
+    const silent = kinds.filter((one) => one.fired < one.total);
+    const isShort = kinds.length > FAULT_KINDS_MAX;
+    const words = (isShort ? silent : kinds).map((one) =>
+      one.fired < one.total
+        ? pc.yellow(`${one.fault} ${one.fired} of ${one.total}`)
+        : `${one.fault} ${one.fired}`,
+    );
+    const count = `${kinds.length - silent.length} of ${kinds.length} kinds fired wherever they were to`;
+    return `  ${group}: ${[...(isShort ? [count] : []), ...words].join(", ")}`;
+  });
+}
+
+const FAULTY: ReadonlySet<GroupKind> = new Set(["torn", "disk-faults", "world-faults", "lease"]);
 
 /** What a sample leaves. */
 function unplannedOf({ unplanned = 0 }: Coverage["boundaries"]): string {

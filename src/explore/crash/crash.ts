@@ -104,8 +104,15 @@ async function explore(
 ): Promise<void> {
   const { context, plan, sink } = exploration;
   const recoveries = new Recoveries(context, exploration.sample);
+  const isTorn = start.disk.size() !== undefined;
+  let commitCount = 0;
+  let tearCount = 0;
   const end = await walk(context, start, {
-    seen: (cut) => sink.saw(path, refOf(cut)),
+    seen: (cut) => {
+      if (cut.boundary.kind === "commit" && cut.position === "before") commitCount++;
+      if (cut.bytesWritten !== undefined) tearCount++;
+      sink.saw(path, refOf(cut));
+    },
     wants: (cut) => plan.wants(path, refOf(cut)),
     enough: () => plan.enough(),
     visit: (death) => recover(exploration, recoveries, death, reference, path),
@@ -114,7 +121,14 @@ async function explore(
   // The walk is the same run as the reference; if it is not, something undeclared decides what happens.
   const drift = driftOf(end, reference);
   const kind = path.length === 0 ? "walk" : "crash";
-  if (drift !== undefined) sink.judged({ ...drift, id: runIdOf(context, kind, path) }, path, undefined);
+  const id = runIdOf(context, kind, path);
+  if (drift !== undefined) sink.judged({ ...drift, id }, path, undefined);
+  // Of a disk whose commits can be torn, some must have been.
+  if (path.length === 0 && isTorn && commitCount > 0 && tearCount === 0) {
+    const message = `commits of this disk can be torn, and none of ${commitCount} was`;
+    const inconclusive = { signature: "fault-not-fired", message };
+    sink.judged({ id, violations: [], inconclusive }, path, undefined);
+  }
 }
 
 async function recover(

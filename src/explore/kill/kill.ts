@@ -27,6 +27,8 @@ const CHECKER = "simulation-agrees" satisfies ExplorerCheckName;
 export interface KillTarget {
   readonly context: RunContext;
   readonly deaths: readonly SimulatedDeath[];
+  /** Deaths that were wanted, and of which the simulated one shows nothing to hold a real one against. */
+  readonly lost?: readonly CutRef[];
 }
 
 /** Takes a judgement of a target, as children die. */
@@ -45,8 +47,10 @@ export async function killTarget(
 ): Promise<KillTarget> {
   const cuts = (await cutsOf(context)).filter(wants).map((cut) => ({ cut }));
   const random = seededRandom(context.seed, "kill", context.scenario.name, context.subject.id);
-  const chosen = new Set(sample(cuts, count, random).map(({ cut }) => cutRefName(cut)));
-  return { context, deaths: await simulateDeaths(context, (cut) => chosen.has(cutRefName(cut))) };
+  const chosen = new Map(sample(cuts, count, random).map(({ cut }) => [cutRefName(cut), cut]));
+  const deaths = await simulateDeaths(context, (cut) => chosen.has(cutRefName(cut)));
+  for (const { cut } of deaths) chosen.delete(cutRefName(cut));
+  return { context, deaths, lost: [...chosen.values()] };
 }
 
 /**

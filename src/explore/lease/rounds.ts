@@ -47,25 +47,30 @@ export type Wake = "held" | "released";
 export interface Left {
   readonly stand: Stand;
   readonly folder: string;
+  /** Where the owner stood when it was killed. */
+  readonly owner: ContenderState;
 }
 
 /** Leaves a session at a stand by a real death of `owner`. */
 export async function leaveBehind(ring: Ring, owner: Contender, stand: Stand, name: string): Promise<Left> {
   const folder = join(ring.folder, name);
-  await ownerAt(ring, owner, stand, folder);
+  const state = await ownerAt(ring, owner, stand, folder);
   await owner.close();
-  return { stand, folder };
+  return { stand, folder, owner: state };
 }
 
 /** All contenders open what was left, at once. */
 export async function resumeRound(ring: Ring, left: Left, name: string): Promise<Finding> {
   const { stand } = left;
+  if (left.owner.at !== "parked") return doubtOf("no owner died at its commit", [left.owner]);
   return inFolder(ring, name, left.folder, async (folder) => {
     const { contenders } = ring;
     const taken = await Promise.all(contenders.map((one) => told(ring, one, taking(ring, folder, stand, 1))));
     if (taken.some(({ at }) => at !== "ready"))
       return doubtOf("a process could not take the session up", taken);
     const states = await Promise.all(contenders.map((one) => told(ring, one, { say: "boot" })));
+    // Who is gone, or does not answer, has not been kept out.
+    if (states.some(isLost)) return doubtOf("a process was lost", states);
     const winners = contenders.filter((_, index) => isIn(states[index]));
     const [winner, second] = winners;
     if (winner === undefined)
@@ -98,6 +103,7 @@ export async function stoppedRound(ring: Ring, stand: Stand, wake: Wake, name: s
     try {
       await told(ring, next, taking(ring, folder, stand, 1));
       const state = await told(ring, next, { say: "boot" });
+      if (isLost(state)) return doubtOf("the next process was lost", [state]);
       if (!isIn(state)) {
         return broken(
           "no takeover",
@@ -130,6 +136,7 @@ async function wakeUp(
   const before = await seen(ring, folder, stand);
   owner.goOn();
   const end = await told(ring, owner, { say: "finish" });
+  if (isLost(end)) return doubtOf("the owner was lost", [end]);
   const after = await seen(ring, folder, stand);
   const when = `an owner that went on after another process had taken the session over${wake === "held" ? " and held it" : " and let go of it"}`;
   const findings: Finding[] = [];
@@ -154,6 +161,7 @@ export async function raceRound(ring: Ring, stand: Stand, name: string): Promise
       told(ring, owner, { say: "cross" }),
       told(ring, next, { say: "boot" }),
     ]);
+    if (isLost(crossed) || isLost(state)) return doubtOf("a process was lost", [crossed, state]);
     if (!isIn(state)) return broken("no takeover", `the session was not taken over: ${wordOf(state)}`);
     const end = await told(ring, next, { say: "finish" });
     const findings: Finding[] = [];
@@ -174,6 +182,7 @@ export async function raceRound(ring: Ring, stand: Stand, name: string): Promise
 /** What becomes of a second opener where no store promises anything. */
 export async function secondOpenerRound(ring: Ring, left: Left, name: string): Promise<Finding> {
   const { stand } = left;
+  if (left.owner.at !== "parked") return doubtOf("no owner died at its commit", [left.owner]);
   return inFolder(ring, name, left.folder, async (folder) => {
     const pair = pairOf(ring);
     const states: ContenderState[] = [];
@@ -188,6 +197,7 @@ export async function secondOpenerRound(ring: Ring, left: Left, name: string): P
     if (end.at !== "done") return broken("not ended", `the first opener did not end: ${wordOf(end)}`);
     if (!isIn(states[1])) return reached(ring, folder, stand, [stand.before]);
     const later = await told(ring, second, { say: "finish" });
+    if (isLost(later)) return doubtOf("the second opener was lost", [later]);
     if (later.at !== "refused") {
       const message =
         "its specification has no lease: two processes wrote to one session, and neither was told";
@@ -287,6 +297,11 @@ function pairOf({ contenders }: Ring): readonly [Contender, Contender] {
 /** Whether it has the session. */
 function isIn(state: ContenderState | undefined): boolean {
   return state?.at === "parked" || state?.at === "done";
+}
+
+/** Whether the process itself came to nothing. */
+function isLost(state: ContenderState): boolean {
+  return state.at === "refused" && (state.name === "ProcessGone" || state.name === "Stalled");
 }
 
 function wordOf(state: ContenderState): string {

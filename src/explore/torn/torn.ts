@@ -110,6 +110,8 @@ async function damageCommits(
       sink.observed?.(events);
     }
   };
+  const unvisited = new Set(chosen);
+  unvisited.delete(CLOSED);
   let others: readonly DiskFile[] | undefined;
   await unlessUnreadable(() =>
     visitCommits(
@@ -117,6 +119,7 @@ async function damageCommits(
       (name) => chosen.has(name),
       async (commit) => {
         const { files } = commit;
+        unvisited.delete(boundaryName(commit.boundary));
         if (files.some(({ format }) => format.kind === "frames")) others ??= await filesOfAnother(context);
         await damage(commit, foreignLog(files, others ?? []));
       },
@@ -126,6 +129,15 @@ async function damageCommits(
   // Closing changes the files of a database alone, which has its log in it then.
   if (closed.files.some(({ format }) => format.kind === "pages")) await damage(closed, undefined);
   start.disk.dispose();
+  for (const name of unvisited) tellUnvisited(context, name, sink);
+}
+
+/** A commit that was chosen, and that the run did not come by again. */
+function tellUnvisited({ scenario, subject, seed }: RunContext, commit: string, sink: FaultSink): void {
+  const id = formatRunId({ kind: "walk", scenario: scenario.name, subject: subject.id, cuts: [], seed });
+  const message = `${commit} was to be damaged, and the run never came to it, or what it left could not be read`;
+  sink.saw(commit);
+  sink.judged({ id, violations: [], inconclusive: { signature: "not-reached", message } }, commit, false);
 }
 
 /** What a run left that came to its end and was closed, as a last commit of which nothing is behind the others. */

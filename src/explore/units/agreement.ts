@@ -3,7 +3,7 @@ import { type CutRef, cutRefName, formatRunId, parseCut } from "../../faults/ind
 import { type GroupRecord, GroupTally } from "../collect.ts";
 import type { ExplorePlan } from "../plan.ts";
 import type { Judgement } from "../result.ts";
-import type { UnitRecord } from "./unit.ts";
+import { isPlanned, type UnitRecord } from "./unit.ts";
 
 /** What the runs of a scenario on a subject recovered to. Most of them recover to the same. */
 export interface Reached {
@@ -37,13 +37,20 @@ export class ReachedTally {
 export interface Compared {
   readonly name: string;
   idOf(subjects: string, cuts: readonly CutRef[]): string;
+  /** Whether a subject was to come to a first death; absent where nobody asks. */
+  isAsked?(subject: string, cut: CutRef): boolean;
 }
 
 /** The scenarios of a plan. */
-export function scenariosOf({ scenarios, seed }: ExplorePlan): readonly Compared[] {
-  return scenarios.map(({ name: scenario }) => ({
-    name: scenario,
-    idOf: (subject, cuts) => formatRunId({ kind: "backends", scenario, subject, cuts, seed }),
+export function scenariosOf(plan: ExplorePlan): readonly Compared[] {
+  const { scenarios, subjects, seed } = plan;
+  return scenarios.map((scenario) => ({
+    name: scenario.name,
+    idOf: (subject, cuts) => formatRunId({ kind: "backends", scenario: scenario.name, subject, cuts, seed }),
+    isAsked: (id, cut) => {
+      const subject = subjects.find((one) => one.id === id);
+      return subject !== undefined && isPlanned(plan, { scenario, subject }, cut);
+    },
   }));
 }
 
@@ -81,7 +88,31 @@ function groupOf(
   if (comparable.length === 0) return [];
   const tally = new GroupTally("backends", compared.name, family, plan.checkersOff);
   for (const [deaths, digests] of comparable) tally.judged(judge(compared, deaths, digests));
+  for (const missing of missingFrom(compared, cuts)) tally.judged(missing);
   return [tally.record];
+}
+
+/**
+ * Deaths that some subjects of a family came to and others did not, though their runs without a death were compared: what
+ * is not compared shows no agreement. Those that a sample left out count for nothing. Second deaths neither: which recovery
+ * makes a row first depends on where commits are torn.
+ */
+function missingFrom(
+  compared: Compared,
+  cuts: ReadonlyMap<string, ReadonlyMap<string, string>>,
+): readonly Judgement[] {
+  const all = [...(cuts.get("")?.keys() ?? [])];
+  return [...cuts].flatMap(([deaths, digests]): Judgement[] => {
+    const cut = parseCut(deaths);
+    if (cut === undefined) return [];
+    const absent = all.filter(
+      (subject) => !digests.has(subject) && compared.isAsked?.(subject, cut) === true,
+    );
+    if (absent.length === 0) return [];
+    const message = `${absent.join(" and ")} did not come to ${deaths}, or did not recover from it, and ${[...digests.keys()].join(" and ")} did`;
+    const inconclusive = { signature: "not-reached", message };
+    return [{ id: compared.idOf(all.join("="), [cut]), violations: [], inconclusive }];
+  });
 }
 
 function judge(compared: Compared, deaths: string, digests: ReadonlyMap<string, string>): Judgement {

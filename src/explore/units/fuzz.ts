@@ -2,6 +2,7 @@
 import type { Scenario } from "../../faults/index.ts";
 import type { Subject } from "../../subject/index.ts";
 import { type GroupRecord, GroupTally } from "../collect.ts";
+import { sumFired } from "../fired.ts";
 import { type Batch, batchesOf, exploreBatch, type FuzzPlan } from "../fuzz/fuzz.ts";
 import { type ExplorePlan, runContext } from "../plan.ts";
 import type { UnitFamily, UnitFinding, UnitWork } from "./unit.ts";
@@ -75,6 +76,7 @@ function sumOf(one: GroupRecord, other: GroupRecord): GroupRecord {
       shared: shared + other.recoveries.shared,
       repeated: repeated + other.recoveries.repeated,
     },
+    fired: sumFired([...one.fired, ...other.fired]),
     failures: [...one.failures, ...other.failures],
   };
 }

@@ -55,10 +55,17 @@ export async function exploreWorldFaults(
   }
   for (const kind of kinds) {
     const count = await occurrencesOf(context, base, kind);
+    // A kind that is asked for by its name must have a place in the scenario.
+    if (count === 0 && plan.kinds !== undefined)
+      tellSilent(context, kind.name, "the run has no place for it", sink);
     const all = Array.from({ length: count }, (_, index) => index + 1);
     for (const occurrence of plan.occurrences === "every" ? all : spread(all, plan.occurrences)) {
       const trial = { ...trialOf(context, base, kind, occurrence), deaths: plan.deaths };
-      for (const run of await runsOf(context, base, trial)) tell(context, trial, run, sink);
+      const runs = await runsOf(context, base, trial);
+      for (const run of runs) tell(context, trial, run, sink);
+      if (runs.length === 0) {
+        tellSilent(context, nameOf(trial, undefined), "no run of it came to an end", sink);
+      }
     }
   }
 }
@@ -120,6 +127,13 @@ function tell(context: RunContext, trial: Trial, run: TrialRun, sink: FaultSink)
   sink.saw(name);
   sink.judged({ ...run.judgement, id: idOf(context, name) }, name, run.cut !== undefined);
   sink.observed?.(run.events);
+}
+
+/** A fault of which nothing was seen. */
+function tellSilent(context: RunContext, name: string, why: string, sink: FaultSink): void {
+  const inconclusive = { signature: "fault-not-fired", message: `${name}: ${why}` };
+  sink.saw(name);
+  sink.judged({ id: idOf(context, name), violations: [], inconclusive }, name, false);
 }
 
 function nameOf({ kind, occurrence }: Trial, cut: CutRef | undefined): string {

@@ -22,6 +22,7 @@ export const RESULT_SHAPE = {
   coverage: {
     boundaries: { covered: "number", total: "number" },
     faults: { covered: "number", total: "number", recoveries: "number" },
+    fired: [{ group: "string", fault: "string", fired: "number", total: "number" }],
     orders: { covered: "number", total: "number" },
     rows: { covered: "number", total: "number", missing: ["string"] },
   },

@@ -41,6 +41,11 @@ export const SAMPLE: ExploreResult = {
   coverage: {
     boundaries: { covered: 50, total: 51 },
     faults: { covered: 9, total: 9, recoveries: 4 },
+    fired: [
+      { group: "crash", fault: "before", fired: 25, total: 26 },
+      { group: "torn", fault: "cut", fired: 6, total: 6 },
+      { group: "torn", fault: "doubled", fired: 3, total: 3 },
+    ],
     orders: { covered: 2, total: 2 },
     rows: { covered: 30, total: 44, missing: ["jsonl:abort"] },
   },
