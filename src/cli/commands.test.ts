@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { CANARIES } from "../../fixtures/canaries/index.ts";
+import { RACES } from "../../races/index.ts";
 import { SCENARIOS } from "../../scenarios/index.ts";
 import type { ExploreResult } from "../explore/index.ts";
 import { PLAIN_SHAPE, shapeOf } from "../report/testing/result-shape.ts";
@@ -209,6 +210,27 @@ describe("races", () => {
     expect(again.code).toBe(EXIT.survived);
   });
 
+  it("explores the interleavings of a race on request, and says how much it went through", async () => {
+    const args = ["--subject", "memory", "--no-cuts", "--explore", "--preemptions", "1", "--random", "2"];
+    const { code, out } = await crashproof("races", "fork-vs-commit", ...args);
+    expect(out).toMatch(/^race +fork-vs-commit\/interleavings +memory +(\d+) +\1 +0 +0/m);
+    expect(out).toMatch(
+      /^interleavings of races: \d+ to their ends, \d+ into a known state; \d+ states, \d+ transitions$/m,
+    );
+    expect(code).toBe(EXIT.survived);
+  });
+
+  it("ends with 1 where an order is answered wrongly, and prints the line that repeats it", async () => {
+    const subject = ["--subject", "canary:consumed-item-cancelled"];
+    const { code, out } = await crashproof("races", "cancel-vs-consumption", "--no-cuts", ...subject);
+    expect(code).toBe(EXIT.violated);
+    const [, id = ""] = /npx crashproof repro '([^']+)'/.exec(out) ?? [];
+    expect(id).toBe("race/cancel-vs-consumption/canary:consumed-item-cancelled/consumption-first");
+    const again = await crashproof("repro", id);
+    expect(again.code).toBe(EXIT.violated);
+    expect(again.out).toContain('cancelQueued was answered "cancelled" instead of "already_consumed"');
+  });
+
   it("says what a subject cannot run", async () => {
     const { code, out } = await crashproof("races", "abort-vs-settlement", "--subject", "txlog");
     expect(out).toContain(
@@ -224,6 +246,7 @@ describe("list", () => {
     expect(code).toBe(EXIT.survived);
     for (const name of [
       ...SCENARIOS.map((scenario) => scenario.name),
+      ...RACES.map((race) => race.name),
       ...allSubjects().map(({ id }) => id),
       ...CHECKS.map((check) => check.name),
       ...CANARIES.map((canary) => canary.name),
@@ -274,7 +297,7 @@ describe("the help", () => {
     for (const exit of Object.values(EXIT)) expect(out).toMatch(new RegExp(`[:·] ${exit} `));
   });
 
-  it.each(["run", "crash-points", "repro", "list", "canaries"])("exists for %s", async (command) => {
+  it.each(["run", "crash-points", "races", "repro", "list", "canaries"])("exists for %s", async (command) => {
     const { code, out } = await crashproof(command, "--help");
     expect(code).toBe(EXIT.survived);
     expect(out).toContain(`Usage: crashproof ${command}`);
