@@ -1,6 +1,6 @@
 /**
  * `crashproof [run]`: every scenario on every subject, with samples of races, of damaged bytes, failing disks, a
- * misbehaving world, generated cases, runs done twice and real kills.
+ * misbehaving world, generated cases, processes that want one session, runs done twice and real kills.
  */
 import type { Command } from "commander";
 import { FUZZ_CORPUS } from "../../fixtures/fuzz-corpus/index.ts";
@@ -51,13 +51,16 @@ const WORLD_FAULTS_SAMPLE = {
   deaths: 1,
 };
 
+/** A few rounds of real processes; `crashproof leases` makes a thousand. */
+const LEASES_SAMPLE = { scenarios: ["two-tools"], rounds: 2, processes: 3, commits: 1 };
+
 /** A few runs of each subject, executed twice. */
 const DETERMINISM_SAMPLE = { scenarios: ["two-tools"], deaths: 4 };
 
 export function run(program: Command, streams: Streams, end: (code: ExitCode) => void, line: string): void {
   withCommonOptions(program.command("run", { isDefault: true }))
     .description(
-      "every scenario on every subject: all boundaries in memory and of txlog; on stores with files all of the scenarios that make every row, and one in eight of the others, by the seed; a sample of damaged bytes, failing disks, races, a misbehaving world, generated cases, runs done twice and real kills. `crash-points` cuts all of them",
+      "every scenario on every subject: all boundaries in memory and of txlog; on stores with files all of the scenarios that make every row, and one in eight of the others, by the seed; a sample of damaged bytes, failing disks, races, a misbehaving world, generated cases, processes that want one session, runs done twice and real kills. `crash-points` cuts all of them",
     )
     .action(async (options: CommonOptions) => {
       const scenarios = scenariosOf([]);
@@ -77,6 +80,7 @@ export function run(program: Command, streams: Streams, end: (code: ExitCode) =>
         diskFaults: DISK_FAULTS_SAMPLE,
         worldFaults: WORLD_FAULTS_SAMPLE,
         determinism: DETERMINISM_SAMPLE,
+        leases: LEASES_SAMPLE,
         fuzz: { runs: 30, mixtures: MIXTURES, subjects: ["memory"], corpus: FUZZ_CORPUS },
         races: { races: RACES, subjects: ["memory"], cuts: false },
         version: VERSION,

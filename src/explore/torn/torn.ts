@@ -21,7 +21,7 @@ import { VirtualClock } from "../../foundation/index.ts";
 import type { Disk, DiskFile, View } from "../../subject/index.ts";
 import { expectationOf, recoveryOf } from "../crash/recovery.ts";
 import { type FaultSink, tellNothing } from "../fault-sink.ts";
-import { type Finding, judge, refusal, together } from "../judgement.ts";
+import { type Finding, judge, together } from "../judgement.ts";
 import { unlessUnreadable } from "../readable.ts";
 import type { Judgement } from "../result.ts";
 import {
@@ -36,6 +36,7 @@ import {
 import { type CommitSeen, chooseCommits, surveyCommits, visitCommits } from "./commits.ts";
 import type { Damage, DamageBudget, Reading } from "./damage.ts";
 import { foreignLog } from "./database.ts";
+import { broken, isNamed, messageOf, unnamed } from "./refusals.ts";
 import { damageNamed, damagesOf, flipsOfAll } from "./space.ts";
 
 /** How much to damage. */
@@ -344,34 +345,6 @@ function described(found: Found, { complete }: CommitSeen): string {
       return `it is read as something else${where}`;
     }
   }
-}
-
-function broken(signature: string, message: string): Violation {
-  return { checker: "torn-bytes", signature, message };
-}
-
-function unnamed(error: unknown): Violation {
-  const { signature, message } = refusal(
-    "unnamed refusal",
-    error,
-    "it is refused without a named reason, by",
-  );
-  return broken(signature, message);
-}
-
-/** Whether an error is a refusal that was meant, with a reason that a caller can tell from others. */
-export function isNamed(error: unknown): boolean {
-  if (!(error instanceof Error)) return false;
-  const { code, reason } = error as Error & { readonly code?: unknown; readonly reason?: unknown };
-  // What the language itself throws is an accident, whatever it carries.
-  const isAccident = ACCIDENTS.some((accident) => error instanceof accident);
-  return !isAccident && (typeof reason === "string" || typeof code === "string");
-}
-
-const ACCIDENTS = [TypeError, RangeError, ReferenceError, SyntaxError];
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }
 
 function noDamage(id: string): Judgement {

@@ -26,8 +26,8 @@ export const MALFORMED_MESSAGES: Readonly<Record<string, (right: AssistantMessag
   "function-inside": (right) => ({ ...right, content: [{ type: "text", text: "x", more: () => 1 }] }),
   "bigint-inside": (right) => ({ ...right, diagnostics: [{ tokens: 1n }] }),
   cycle: (right) => {
-    const message: Record<string, unknown> = { ...right };
-    message["self"] = message;
+    const message: AssistantMessage & { self?: unknown } = { ...right };
+    message.self = message;
     return message;
   },
   "throwing-member": (right) => throwing({ ...right }, "content"),
@@ -50,8 +50,8 @@ export const MALFORMED_RESULTS: Readonly<Record<string, (right: AgentToolResult)
   "nan-inside": (right) => ({ ...right, details: { rate: Number.NaN } }),
   "date-inside": (right) => ({ ...right, details: { at: new Date(0) } }),
   cycle: (right) => {
-    const details: Record<string, unknown> = {};
-    details["self"] = details;
+    const details: { self?: unknown } = {};
+    details.self = details;
     return { ...right, details };
   },
   "part-of-usage": (right) => ({ ...right, usage: { input: 1 } }),

@@ -21,7 +21,6 @@ import {
 } from "../../faults/index.ts";
 import {
   type AssistantMessage,
-  type AssistantMessageEvent,
   type AssistantMessageEventStream,
   type DeferredFetchOptions,
   type DeferredHandle,
@@ -35,7 +34,8 @@ import {
 } from "../../model/index.ts";
 import { summaryGenerationOf } from "../../operation/index.ts";
 import type { Storage } from "../../storage/index.ts";
-import { misgive, OtherAnswer } from "./misbehaviour.ts";
+import { misgive } from "./misbehaviour.ts";
+import { SettledStream, said } from "./settled-stream.ts";
 
 /** The one model of the scripted world. */
 export const SCRIPTED_MODEL: Model = {
@@ -312,54 +312,12 @@ export function jobDataOf({ data }: DeferredHandle): { readonly turn: number; re
   return data as { turn: number; notBefore: number };
 }
 
-/** Marks what the scripted provider really answered; a synthetic settlement has no response id, and costs nothing if it stands in for what was lost. */
+/**
+ * Marks what the scripted provider really answered; a synthetic settlement has no response id, and costs nothing if it
+ * stands in for what was lost.
+ */
 const RESPONSE_ID = "scripted";
 
 function isSynthetic(message: AssistantMessage): boolean {
   return message.responseId !== RESPONSE_ID && message.usage.totalTokens === 0;
-}
-
-/** A message, or what is said in its place. */
-function said(message: Promise<AssistantMessage>): Promise<AssistantMessage> {
-  return message.catch((error: unknown) => {
-    if (error instanceof OtherAnswer) return error.result();
-    throw error;
-  });
-}
-
-/** A stream whose events are made from the final message. */
-class SettledStream implements AssistantMessageEventStream {
-  readonly #message: Promise<AssistantMessage>;
-
-  constructor(message: Promise<AssistantMessage>) {
-    this.#message = message;
-    // Whoever reads the stream sees the rejection; a stream that nobody reads must not end the process.
-    message.catch(() => undefined);
-  }
-
-  result(): Promise<AssistantMessage> {
-    return said(this.#message);
-  }
-
-  async *[Symbol.asyncIterator](): AsyncIterator<AssistantMessageEvent> {
-    let message: AssistantMessage;
-    try {
-      message = await this.#message;
-    } catch (error) {
-      if (!(error instanceof OtherAnswer)) throw error;
-      yield* error.events();
-      return;
-    }
-    yield { type: "start", partial: { ...message, content: [], stopReason: "pending" } };
-    switch (message.stopReason) {
-      case "error":
-      case "aborted":
-        yield { type: "error", reason: message.stopReason, error: message };
-        return;
-      case "pending":
-        return;
-      default:
-        yield { type: "done", reason: message.stopReason, message };
-    }
-  }
 }
