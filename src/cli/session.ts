@@ -52,7 +52,10 @@ async function exploreWith(
   if (count > 1) {
     const program = await childProgram({ name: "worker" });
     const kills = plan.kill === "none" ? {} : { killProgram: await childProgram() };
-    return explore(plan, { ...host, workers: { count, program, ...kills } });
+    // A worker has no bundler, so what its children run is made here.
+    const contends =
+      plan.leases === undefined ? {} : { contenderProgram: await childProgram({ name: "contender" }) };
+    return explore(plan, { ...host, workers: { count, program, ...kills, ...contends } });
   }
   return plan.kill === "none" ? explore(plan, host) : withKillPool(host, (killing) => explore(plan, killing));
 }

@@ -5,7 +5,7 @@
 import type { Scenario } from "../faults/index.ts";
 import type { Clock } from "../foundation/index.ts";
 import type { Subject } from "../subject/index.ts";
-import type { KillPool } from "../subprocess/index.ts";
+import type { ChildProgram, KillPool } from "../subprocess/index.ts";
 import type { DeterminismPlan } from "./determinism/determinism.ts";
 import type { DiskFaultsPlan } from "./disk-faults/disk-faults.ts";
 import type { FuzzPlan } from "./fuzz/fuzz.ts";
@@ -77,6 +77,8 @@ export interface ExploreHost {
   readonly shard?: Shard & { readonly code: string };
   /** Where records are kept, and those that are there already; see `parts/checkpoint.ts`. */
   readonly checkpoint?: Pick<Checkpoint, "records" | "keep">;
+  /** What processes run that want one session, if the plan has any; the package's own program if absent. */
+  readonly contenderProgram?: ChildProgram;
   /** Threads to explore in; absent: this one. */
   readonly workers?: Omit<WorkersOptions, "folder">;
   /** Told after each run. */

@@ -8,7 +8,9 @@ export const leases: UnitFamily = {
     const { leases: wanted } = plan;
     if (wanted === undefined) return [];
     return pairsOf(plan, wanted.scenarios).map((pair) =>
-      faultUnit(plan, pair, "lease", (context, sink) => exploreLeases(context, wanted, sink)),
+      faultUnit(plan, pair, "lease", (context, sink, { host }) =>
+        exploreLeases(context, wanted, sink, host.contenderProgram),
+      ),
     );
   },
 };

@@ -48,7 +48,7 @@ export const worldFaults: UnitFamily = {
 };
 
 type FaultGroup = "torn" | "disk-faults" | "world-faults" | "lease";
-type FaultExplorer = (context: RunContext, sink: FaultSink) => Promise<void>;
+type FaultExplorer = (context: RunContext, sink: FaultSink, work: UnitWork) => Promise<void>;
 
 /** A unit of faults of one scenario on one subject. */
 export function faultUnit(plan: ExplorePlan, pair: Pair, kind: FaultGroup, explore: FaultExplorer) {
@@ -76,7 +76,7 @@ async function explorePair(
       work.host.progress?.({ group: `${kind} of ${scenario.name} on ${subject.id}`, runCount: ++runCount });
     },
   };
-  await timed(work, tally, () => explore(contextOf(plan, pair, work), sink));
+  await timed(work, tally, () => explore(contextOf(plan, pair, work), sink, work));
   // A medium that has no bytes, or cannot fail, has nothing that could be looked at.
   return { groups: tally.faults.total > 0 ? [tally.record] : [] };
 }

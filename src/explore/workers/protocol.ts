@@ -11,6 +11,8 @@ export interface WorkerStart {
   readonly folder: string;
   /** What its children run, if the plan kills. */
   readonly killProgram: ChildProgram | undefined;
+  /** What processes run that want one session, if the plan has any. */
+  readonly contenderProgram: ChildProgram | undefined;
 }
 
 /** To a worker: the unit to explore next; or to end. */

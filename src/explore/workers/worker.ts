@@ -15,7 +15,7 @@ import type { FromWorker, ToWorker, WorkerStart } from "./protocol.ts";
 export async function serveUnits(subjects: Subjects, hooks: ProgramHooks): Promise<void> {
   const port = parentPort;
   if (port === null) throw new Error("the program of a worker was started without one");
-  const { plan: data, folder, killProgram } = workerData as WorkerStart;
+  const { plan: data, folder, killProgram, contenderProgram } = workerData as WorkerStart;
   const plan = planOf(data, subjects);
   const units = new Map(unitsOf(plan).map((unit) => [unit.id, unit]));
   const clock = new RealClock();
@@ -25,6 +25,7 @@ export async function serveUnits(subjects: Subjects, hooks: ProgramHooks): Promi
     clock,
     folder,
     ...(killPool === undefined ? {} : { killPool }),
+    ...(contenderProgram === undefined ? {} : { contenderProgram }),
     progress: (progress) => say({ progress }),
   };
   const watchdog = new Watchdog(clock);

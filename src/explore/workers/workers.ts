@@ -20,6 +20,8 @@ export interface WorkersOptions {
   readonly program: ChildProgram;
   /** What children run, if the plan kills. */
   readonly killProgram?: ChildProgram;
+  /** What processes run that want one session, if the plan has any. */
+  readonly contenderProgram?: ChildProgram;
   /** An empty folder; each worker has one in it. */
   readonly folder: string;
 }
@@ -35,7 +37,8 @@ export async function exploreInWorkers(
   const data = dataOf(plan);
   const threads = Array.from({ length: Math.min(options.count, queue.length) }, () => {
     const folder = mkdtempSync(join(options.folder, "worker-"));
-    return threadOf(options, { plan: data, folder, killProgram: options.killProgram });
+    const { killProgram, contenderProgram } = options;
+    return threadOf(options, { plan: data, folder, killProgram, contenderProgram });
   });
   try {
     await Promise.all(threads.map((thread) => serve(thread, queue, told)));
