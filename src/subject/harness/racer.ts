@@ -44,6 +44,8 @@ export class Racer {
   readonly #ahead: ScheduledCall[];
   readonly #open = new Set<Promise<unknown>>();
   #isClosed = false;
+  /** What a call failed with that nobody waited for. */
+  #failure: { readonly error: unknown } | undefined;
 
   /** @param ahead the calls of the schedule whose effect is not durable. */
   constructor(parts: RacerParts, ahead: readonly ScheduledCall[]) {
@@ -96,13 +98,17 @@ export class Racer {
       });
     this.#open.add(answer);
     const done = () => void this.#open.delete(answer);
-    answer.then(done, done);
+    answer.then(done, (error: unknown) => {
+      done();
+      this.#failure ??= { error };
+    });
     return answer;
   }
 
-  /** Resolves when every call is answered. */
+  /** Resolves when every call is answered; rejects with what one of them failed with. */
   async answeredAll(): Promise<void> {
     while (this.#open.size > 0) await Promise.all(this.#open);
+    if (this.#failure !== undefined) throw this.#failure.error;
   }
 
   #due(moment: RaceMoment): readonly ScheduledCall[] {
