@@ -1,8 +1,21 @@
 /** A cancellation against what it may come before or after: settlements, starts, results, the end. */
 import { describe, expect, it } from "vitest";
+import type { TelemetryContext } from "./telemetry.ts";
 import { said } from "./testing/answers.ts";
+import { listening, RESULT } from "./testing/listening.ts";
 import { calls, gate, inWords, text, World } from "./testing/scripted.ts";
 import { stepTo } from "./testing/stepping.ts";
+
+/** A context that keeps the names of the spans. */
+function spanNames(names: string[]): TelemetryContext {
+  const context: TelemetryContext = {
+    start: (name) => {
+      names.push(name);
+      return { ...context, end: () => undefined };
+    },
+  };
+  return context;
+}
 
 describe("abort × settlement of a response", () => {
   const atSettlement = async () => {
@@ -85,7 +98,11 @@ describe("abort × start of an effect", () => {
     await request.harness.abort();
     const calling = new World(calls({ id: "c1", name: "a" }));
     const tools = [calling.tool("a")] as never;
-    const call = await calling.boot({ tools, toolContext: () => slow().then(() => ({})) } as never);
+    const spans: string[] = [];
+    const telemetryContext = spanNames(spans);
+    const options = { tools, toolContext: () => slow().then(() => ({})), telemetryContext } as never;
+    const call = await calling.boot(options);
+    const { words } = await listening(call.harness);
     const called = call.harness.prompt("go");
     while (!calling.commits.some((writes) => writes.map(inWords).includes("set op.tool_args"))) {
       await Promise.resolve();
@@ -98,6 +115,24 @@ describe("abort × start of an effect", () => {
     expect(JSON.stringify(asking.disk.dump().entries.at(-1))).toContain("before the request was sent");
     expect(calling.executions).toEqual([]);
     expect(said(calling).at(-1)).toContain("was not executed");
+    // Nothing was executed, so no execution is told of: neither to listeners nor to telemetry.
+    expect(words.filter((word) => word.startsWith("tool_"))).toEqual([]);
+    expect(words.slice(-5)).toEqual([...RESULT, "turn_end", "run_end aborted"]);
+    expect(spans).toContain("pi.ai.request");
+    expect(spans).not.toContain("pi.harness.tool");
+  });
+
+  it("a call whose start is parked is not told of as executed", async () => {
+    const world = new World(calls({ id: "c1", name: "a" }));
+    const { harness } = await world.boot({ drive: "manual", tools: [world.tool("a")] });
+    const { words } = await listening(harness);
+    const run = harness.prompt("go");
+    await stepTo(harness, "tool_execution");
+    await harness.abort();
+    await harness.runToCompletion();
+    await run;
+    expect(words.slice(-5)).toEqual([...RESULT, "turn_end", "run_end aborted"]);
+    expect(words.filter((word) => word.startsWith("tool_"))).toEqual([]);
   });
 
   it("a call that is to run again after a crash is not, and counts as interrupted", async () => {

@@ -22,7 +22,7 @@ import { Closed, HarnessClosed, type InvalidLane, type LaneExists, type UnknownT
 import type { Events } from "./event-types.ts";
 import type { Hooks } from "./hooks.ts";
 import { HarnessLane } from "./lane.ts";
-import { createLane, type LaneInfo, laneInfo } from "./lane-creation.ts";
+import { createLane, type LaneInfo } from "./lane-creation.ts";
 import { MutationLine } from "./lane-line.ts";
 import { MainLane } from "./main-lane.ts";
 import { type AgentHarnessOptions, environmentOf } from "./options.ts";
@@ -122,16 +122,12 @@ export class AgentHarness<TContext extends object | undefined = undefined> exten
   /** Every lane, `main` first. */
   async lanes(): Promise<LaneInfo[]> {
     this.#environment.lifecycle.admit();
-    return Promise.all([...this.#lanes.keys()].map((name) => laneInfo(this.#environment, name)));
+    return Promise.all([...this.#lanes.values()].map((lane) => lane.info()));
   }
 
   /** Tells of all lanes: a snapshot, and everything after it. */
   watchSession(): Promise<WatchHandle<SessionSnapshot>> {
-    return watchSession(
-      this.#environment,
-      () => [...this.#lanes.keys()],
-      (name) => this.#lanes.get(name)?.suspendedOperation,
-    );
+    return watchSession(this.#environment, () => [...this.#lanes.values()]);
   }
 
   async getTools(): Promise<AgentHarnessTool<TContext>[]> {

@@ -77,6 +77,25 @@ export function turnIdOf(state: OperationState | undefined): string | undefined 
   }
 }
 
+/** The turn that a state stands in, with what of it is placed already. */
+export function turnAt(state: OperationState, entries: ReadonlyMap<string, Entry>): OpenTurn | undefined {
+  const turnId = turnIdOf(state);
+  if (turnId === undefined) return undefined;
+  if (state.kind !== "run" || state.phase.kind !== "tools")
+    return { turnId, message: undefined, toolResults: [] };
+  const { assistantEntryId, calls } = state.phase.batch;
+  const placed = (id: string) => {
+    const entry = entries.get(id);
+    return entry?.type === "message" ? entry.message : undefined;
+  };
+  const response = placed(assistantEntryId);
+  const toolResults = calls.flatMap(({ resultEntryId }) => {
+    const result = placed(resultEntryId);
+    return result?.role === "toolResult" ? [result] : [];
+  });
+  return { turnId, message: response?.role === "assistant" ? response : undefined, toolResults };
+}
+
 /** What a commit ends or sets going, told after its writes. */
 export function closing(commit: OperationCommit, track: LaneTrack): LaneEvent[] {
   const { operation, before, after, result } = commit;

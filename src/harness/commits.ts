@@ -6,7 +6,7 @@
  * while `op.state` carries the expected seq: an open operation alone moves its lane's leaf.
  */
 import { absurd, timestampOf } from "../foundation/index.ts";
-import type { LaneLastResult, ModelIdentity, SettledAssistantMessage, ToolBatch } from "../model/index.ts";
+import type { LaneLastResult, ModelIdentity, SettledAssistantMessage } from "../model/index.ts";
 import {
   CANCELLED_POLL_TEXT,
   type CurrentOperation,
@@ -28,11 +28,11 @@ import {
   syntheticResponse,
   type TerminalOutcome,
   type Transition,
-  toolArgumentsKey,
   toolCallsOf,
   toolKey,
   transition,
 } from "../operation/index.ts";
+import { announce } from "./announce.ts";
 import { turnIdOf } from "./commit-events.ts";
 import type { DriveState } from "./drive-state.ts";
 import { followTurn, innermost, rememberWrites } from "./drive-state.ts";
@@ -41,7 +41,6 @@ import type { Environment } from "./environment.ts";
 import { prepareCompactionAt } from "./preparation.ts";
 import { commitAndPublish } from "./publish.ts";
 import { readCurrent } from "./restore.ts";
-import { CallEvents, ResponseEvents } from "./step-events.ts";
 import { withIds } from "./structural.ts";
 import { notExecuted, toolSettlement } from "./tools.ts";
 
@@ -96,7 +95,7 @@ export class OperationCommits {
     const latest = await this.#latest(current);
     if (latest === undefined) return undefined;
     const event = await this.#eventOf(latest, key, output);
-    await this.#announce(latest, key, event);
+    await announce(this.#environment, this.#live, latest, { key, output, event });
     return this.#commit(latest, transition(latest, event));
   }
 
@@ -274,51 +273,6 @@ export class OperationCommits {
       isCutShort: execution.kind !== "finalized" && isCancelled(current),
       argumentKeys: stored.map((register) => register.key),
     });
-  }
-
-  /** Tells of a settlement right before its commit, as far as its effect has not (spec §5.5). */
-  async #announce(current: CurrentOperation, key: EffectKey, event: OperationEvent): Promise<void> {
-    const phase = isRun(current) ? current.state.phase : undefined;
-    const { publisher } = this.#environment;
-    const { operation } = current;
-    if (event.kind === "generation_settled" || event.kind === "poll_settled") {
-      const pending =
-        phase?.kind === "assistant"
-          ? phase.generation
-          : phase?.kind === "deferred"
-            ? phase.deferred
-            : undefined;
-      if (pending?.status !== "effect_pending" || this.#live.announced === pending.responseEntryId) return;
-      new ResponseEvents(publisher, operation).end(event.message, pending.responseEntryId);
-    }
-    if (event.kind !== "tool_settled" || phase?.kind !== "tools") return;
-    await this.#announceCall(current, phase.batch, key, event);
-  }
-
-  async #announceCall(
-    { operation }: CurrentOperation,
-    batch: ToolBatch,
-    key: EffectKey,
-    { sourceIndex, message, terminate }: Extract<OperationEvent, { kind: "tool_settled" }>,
-  ): Promise<void> {
-    const { publisher, session } = this.#environment;
-    const { lane, operationId: runId } = operation;
-    const planned = batch.calls[sourceIndex];
-    const call = this.#live.latestAssistant && toolCallsOf(this.#live.latestAssistant.message)[sourceIndex];
-    if (planned === undefined || call === undefined) return;
-    const turnId = publisher.track(lane).turn?.turnId ?? batch.turnId;
-    const started = this.#live.toldCalls.get(key);
-    const told = started ?? new CallEvents(publisher, { lane, runId, turnId, call, isRecovered: true });
-    if (started === undefined && planned.status === "effect_pending") {
-      const stored = await session.getRegister(
-        "op.tool_args",
-        toolArgumentsKey(runId, batch.turnId, sourceIndex),
-      );
-      told.start(stored?.value ?? call.arguments);
-    }
-    if (planned.status === "effect_pending") told.end(message, terminate);
-    told.result(message, planned.resultEntryId);
-    this.#live.toldCalls.delete(key);
   }
 
   async #commit(current: CurrentOperation, step: Transition): Promise<CurrentOperation> {

@@ -54,7 +54,7 @@ import { CallEvents } from "./step-events.ts";
 import { requestSummary } from "./summary-request.ts";
 import { inSpan, type TelemetrySpan } from "./telemetry.ts";
 import { afterTool, beforeTool } from "./tool-hooks.ts";
-import { type Clearance, executeTool, resultOf, type StoredResult } from "./tools.ts";
+import { type Clearance, executeTool, readyCall, resultOf, type StoredResult } from "./tools.ts";
 
 /** An effect that is about to run, with everything that it needs. JSON-safe, so that manual drive can show it. */
 export type EffectPlan =
@@ -331,6 +331,9 @@ export class RealEffects implements Effects {
   async #execute(plan: Extract<EffectPlan, { kind: "tool" }>): Promise<ToolExecution> {
     const { operation, batch, call, key } = plan;
     const { lane, operationId: runId } = operation;
+    // What is told to start is executed: a cancellation that comes while the application computes comes before both.
+    const ready = await readyCall(this.#environment, this.#live, plan);
+    if (ready.kind === "synthetic") return ready;
     const { publisher } = this.#environment;
     const turnId = publisher.track(lane).turn?.turnId ?? batch.turnId;
     const told = new CallEvents(publisher, { lane, runId, turnId, call, isRecovered: plan.isReplay });
@@ -341,7 +344,8 @@ export class RealEffects implements Effects {
       "pi.harness.tool_call_id": call.id,
       "pi.harness.is_replay": plan.isReplay,
     });
-    const work = () => executeTool(this.#environment, this.#live, plan, (partial) => told.update(partial));
+    const { signal } = this.#live.controller;
+    const work = () => executeTool(ready, plan, signal, (partial) => told.update(partial));
     return inSpan(span, work, ({ kind }) => ({ "pi.harness.is_error": kind !== "returned" }));
   }
 

@@ -226,3 +226,19 @@ it("calls that were lost are told again, whether they are run again or given up"
     ...["turn_end", "turn_start", ...RESPONSE, "turn_end", "run_end completed"],
   ]);
 });
+
+it("the end of a turn that is taken up has every result, also those of the process before, and is told for the first time", async () => {
+  const world = new World(calls({ id: "c1", name: "read" }, { id: "c2", name: "read" }), text("done"));
+  const options = { tools: [world.tool("read")], toolExecution: "sequential" } as const;
+  const first = await world.boot({ ...options, drive: "manual" });
+  first.harness.prompt("go").catch(() => undefined);
+  await stepTo(first.harness, "commit_settlement", "tool:");
+  await first.harness.executeAction();
+  await first.harness.close();
+  const { harness } = await world.boot(options);
+  const { events } = await listening(harness);
+  await harness.resume();
+  const end = events.find(({ type }) => type === "turn_end");
+  expect(end).toMatchObject({ toolResults: [{ toolCallId: "c1" }, { toolCallId: "c2" }] });
+  expect(end).not.toHaveProperty("recovery");
+});

@@ -6,6 +6,7 @@ import { describe, expect, it } from "vitest";
 import type { LaneLastResult, Write } from "../model/index.ts";
 import { type OperationEvent, transition } from "../operation/index.ts";
 import type { Session } from "../session/index.ts";
+import type { AgentHarness } from "./agent-harness.ts";
 import { restoreLanes } from "./restore.ts";
 import { listening } from "./testing/listening.ts";
 import { calls, failure, gate, text, World } from "./testing/scripted.ts";
@@ -133,6 +134,32 @@ describe("a terminal transaction from elsewhere", () => {
     expect(await second.harness.getLastResult()).toEqual(result);
     expect(words).toEqual(["run_end aborted"]);
     expect(await second.harness.lanes()).toMatchObject([{ name: "main", operation: null }]);
+  });
+
+  it("of an operation that nobody drives is seen by whoever looks, and told to whoever watched, once", async () => {
+    type Look = (harness: AgentHarness) => Promise<unknown>;
+    const looks: Record<string, Look> = {
+      lanes: async (harness) => (await harness.lanes())[0]?.operation,
+      watch: async (harness) => (await harness.watch()).snapshot.operation,
+      watchSession: async (harness) => (await harness.watchSession()).snapshot.lanes,
+    };
+    for (const [name, look] of Object.entries(looks)) {
+      const { world, harness } = await boot();
+      void harness.prompt("go").catch(() => undefined);
+      await harness.executeAction();
+      await harness.close();
+      const second = await world.boot();
+      const { words } = await listening(second.harness);
+      expect(await second.harness.lanes(), name).toMatchObject([{ operation: { status: "suspended" } }]);
+      const result = await endFromOutside(second.session);
+      const leafId = result?.leafId ?? null;
+      const idle = name === "watchSession" ? [{ name: "main", leafId, operation: null }] : null;
+      expect(await look(second.harness), name).toEqual(idle);
+      for (const again of Object.values(looks)) await again(second.harness);
+      expect(words, name).toEqual(["run_end aborted"]);
+      expect(await second.harness.resume()).toMatchObject({ error: { _tag: "NothingToResume" } });
+      expect(words, name).toEqual(["run_end aborted"]);
+    }
   });
 
   it("is told to the drive before another operation can overwrite the result", async () => {

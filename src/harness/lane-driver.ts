@@ -3,7 +3,8 @@
  *
  * 1. At most one drive runs per lane. It is set inside the job that admits it, so that no second one can slip in.
  * 2. A drive ends when its operation ends or waits, or when the harness ends; the operation stays in the store then.
- * 3. An operation that was ended from outside is told of before the next one begins (spec §4.9).
+ * 3. An operation that was ended from outside is told of before the next one begins, and, where nobody drives it, before the
+ *    lane is shown (spec §4.9, §5.4). A drive finds out by itself, and is shown as running until it has.
  */
 import { err, ok, type Result } from "../foundation/index.ts";
 import type { OperationKind } from "../model/index.ts";
@@ -157,6 +158,11 @@ export class LaneDriver {
       if (laneState?.value.currentOperationId !== known) await this.#overtaken();
     }
     return job();
+  }
+
+  /** Before the lane is shown: an operation that nobody drives, and that somebody else has ended, is open no more. */
+  async noticeEnd(): Promise<void> {
+    if (this.suspendedOperation !== undefined) await this.afterOvertaken(async () => undefined);
   }
 
   async #overtaken(): Promise<void> {

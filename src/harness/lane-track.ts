@@ -20,7 +20,7 @@ export interface OpenTurn {
   readonly turnId: string;
   /** The response, once it is settled. */
   message: AssistantMessage | undefined;
-  /** Results that were placed in this process, in source order. */
+  /** Results that are placed, by whatever process, in source order. */
   readonly toolResults: ToolResultMessage[];
 }
 

@@ -27,6 +27,7 @@ import type { Environment } from "./environment.ts";
 import type { Closed, LaneBusy } from "./errors.ts";
 import { LaneAdmission } from "./lane-admission.ts";
 import { configurationOf, configure, identityOf } from "./lane-configuration.ts";
+import { type LaneInfo, laneInfo } from "./lane-creation.ts";
 import { LaneDriver } from "./lane-driver.ts";
 import { MutationLine } from "./lane-line.ts";
 import { type ActionInfo, ManualGate } from "./manual-drive.ts";
@@ -238,7 +239,16 @@ export class HarnessLane {
 
   /** A snapshot of the lane, and everything after it. */
   watch(): Promise<WatchHandle<LaneSnapshot>> {
-    return this.#line.run(() => watchLane(this.#environment, this.name, () => this.suspendedOperation));
+    return this.#line.run(async () => {
+      await this.#driver.noticeEnd();
+      return watchLane(this.#environment, this.name, () => this.suspendedOperation);
+    });
+  }
+
+  /** What the lane is doing. */
+  async info(): Promise<LaneInfo> {
+    if (this.suspendedOperation !== undefined) await this.#line.run(() => this.#driver.noticeEnd());
+    return laneInfo(this.#environment, this.name);
   }
 
   /** The open operation while nobody drives it in this process. */

@@ -30,6 +30,7 @@ import {
   opening,
   startOf,
   structuralStartIn,
+  turnAt,
   turnIdOf,
 } from "./commit-events.ts";
 import { EventBus } from "./event-bus.ts";
@@ -69,6 +70,7 @@ export class Publisher {
       if (latest?.type === "message" && latest.message.role === "assistant") {
         track.latestAssistant = { entryId: latest.id, message: latest.message };
       }
+      track.turn = turnAt(current.state, entries);
     }
   }
 
@@ -148,12 +150,8 @@ export class Publisher {
     const structural = structuralStartIn(operation, state);
     if (state.kind !== "run") this.tell(lane, startOf(operation), true);
     else if (structural) this.tell(lane, structural, true);
-    const turnId = turnIdOf(state);
-    if (turnId === undefined) return;
-    const message =
-      state.kind === "run" && state.phase.kind === "tools" ? track.latestAssistant?.message : undefined;
-    track.turn = { turnId, message, toolResults: [] };
-    this.tell(lane, { type: "turn_start", runId, turnId }, true);
+    const { turn } = track;
+    if (turn !== undefined) this.tell(lane, { type: "turn_start", runId, turnId: turn.turnId }, true);
   }
 
   /** An operation stops and waits for a `resume()`. */

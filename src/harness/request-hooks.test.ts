@@ -156,6 +156,9 @@ it("patches of stream options are judged by presence", () => {
     timeoutMs: 1,
     deferred: true,
   });
+  expect(
+    patchedStreamOptions(options, { metadata: { z: { kept: 1, gone: undefined } } as never }),
+  ).toMatchObject({ metadata: { z: { kept: 1 } } });
   expect(() => patchedStreamOptions(options, { metadata: { big: 1n } })).toThrow();
   expect(() => patchedStreamOptions(options, { transport: "carrier pigeon" as never })).toThrow(TypeError);
 });

@@ -29,6 +29,7 @@ import {
 import { type AnyTool, type Environment, type Settings, ToolRegistry } from "./environment.ts";
 import type { SettingName } from "./event-types.ts";
 import type { Resources } from "./resources.ts";
+import { withoutUndefined } from "./stream-options.ts";
 
 /** The settings that an application gives at creation. */
 export interface SettingsOptions {
@@ -46,7 +47,7 @@ export function firstSettings(options: SettingsOptions): Settings {
   const { steeringMode, followUpMode, toolExecution } = options;
   return {
     revision: 0,
-    streamOptions: checked("streamOptions", AgentHarnessStreamOptionsSchema, options.streamOptions ?? {}),
+    streamOptions: checkedStreamOptions(options.streamOptions ?? {}),
     retry,
     retryPolicy: admitJson(normalizeRetryPolicy(retry)),
     run: admitJson({
@@ -76,7 +77,7 @@ export class SettingsSetters {
 
   streamOptions(value: AgentHarnessStreamOptions): Promise<void> {
     return this.#change("streamOptions", () => ({
-      streamOptions: checked("streamOptions", AgentHarnessStreamOptionsSchema, value),
+      streamOptions: checkedStreamOptions(value),
     }));
   }
 
@@ -128,6 +129,11 @@ export class SettingsSetters {
     environment.settings = { ...before, ...change(before), revision: before.revision + 1 };
     environment.events.emit({ type: "config_update", property });
   }
+}
+
+/** Stream options that are given whole; a member that is `undefined` is not given (see `stream-options.ts`). */
+function checkedStreamOptions(value: AgentHarnessStreamOptions): AgentHarnessStreamOptions {
+  return checked("streamOptions", AgentHarnessStreamOptionsSchema, withoutUndefined(value));
 }
 
 /** A setting, detached and frozen. @throws TypeError that names the place; NotJson for a value JSON cannot carry. */

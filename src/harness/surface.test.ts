@@ -120,6 +120,24 @@ describe("settings", () => {
     expect(await harness.prompt("go")).toMatchObject({ ok: true });
   });
 
+  it("stream options take a member that is undefined as one that is not given, at every depth", async () => {
+    const given = {
+      timeoutMs: undefined,
+      headers: { a: undefined, b: "1" },
+      metadata: { deep: { c: undefined } },
+    };
+    const expected = { headers: { b: "1" }, metadata: { deep: {} } };
+    const { harness } = await new World(text("hello")).boot({ streamOptions: given as never });
+    expect(await harness.getStreamOptions()).toStrictEqual(expected);
+    await harness.setStreamOptions({ ...given, timeoutMs: 7 } as never);
+    expect(await harness.getStreamOptions()).toStrictEqual({ ...expected, timeoutMs: 7 });
+    const circle: Record<string, unknown> = { gone: undefined };
+    circle.circle = circle;
+    for (const refused of [{ list: [undefined] }, { [Symbol("s")]: 1 }, { at: new Date(0) }, circle]) {
+      await expect(harness.setStreamOptions({ metadata: refused as never })).rejects.toThrow("JSON");
+    }
+  });
+
   it("that change between the snapshot of a step and its commit are in the step", async () => {
     const world = new World(text("hello"));
     const { harness } = await world.boot({ drive: "manual" });

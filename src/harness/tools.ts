@@ -26,7 +26,7 @@ import {
 } from "../operation/index.ts";
 import type { BoundBatch, DriveState } from "./drive-state.ts";
 import type { ToolExecution, ToolPlan } from "./effects.ts";
-import type { Environment, ToolRegistry } from "./environment.ts";
+import type { AnyTool, Environment, ToolRegistry } from "./environment.ts";
 import { messageOf, readOr } from "./errors.ts";
 import { type AdmitMessage, copyJson, preparedArguments, returnedResult } from "./tool-call.ts";
 
@@ -47,13 +47,19 @@ export function clearCall(tools: ToolRegistry, batch: ToolBatch, call: ToolCallC
   return { kind: "cleared", arguments: checked.arguments, replay: tool.replay ?? "never" };
 }
 
-/** Executes a call whose intent is durable. Never rejects because of the tool. */
-export async function executeTool(
+/** A call before which nothing stands any more: its tool, and the context of its batch. */
+export interface ReadyCall {
+  readonly kind: "ready";
+  readonly tool: AnyTool;
+  readonly context: unknown;
+}
+
+/** Makes a call whose intent is durable ready, or says why it is not executed. Waits for the application's context. */
+export async function readyCall(
   environment: Environment,
   live: DriveState,
   plan: ToolPlan,
-  onUpdate: AgentToolUpdate,
-): Promise<ToolExecution> {
+): Promise<ReadyCall | Extract<ToolExecution, { kind: "synthetic" }>> {
   const { batch, call } = plan;
   const bound = boundBatch(environment, live, batch.assistantEntryId);
   const tool = bound.tools.get(call.name);
@@ -64,19 +70,23 @@ export async function executeTool(
   bound.context ??= environment.resolveToolContext();
   const context = await bound.context;
   if (live.controller.signal.aborted) return notExecuted(plan);
+  return { kind: "ready", tool, context };
+}
+
+/** Executes a call that is ready. Never rejects because of the tool. */
+export async function executeTool(
+  { tool, context }: ReadyCall,
+  { call, arguments: stored }: ToolPlan,
+  signal: AbortSignal,
+  onUpdate: AgentToolUpdate,
+): Promise<ToolExecution> {
   let isSettled = false;
+  const update: AgentToolUpdate = (partial) => {
+    if (!isSettled) onUpdate(partial);
+  };
   try {
     // A copy: a tool may change what it is given, and what is stored must stay what was committed.
-    const parameters = copyJson(plan.arguments);
-    const result: unknown = await tool.execute(
-      call.id,
-      parameters,
-      live.controller.signal,
-      (partial) => {
-        if (!isSettled) onUpdate(partial);
-      },
-      context,
-    );
+    const result: unknown = await tool.execute(call.id, copyJson(stored), signal, update, context);
     return { kind: "returned", result };
   } catch (error) {
     return { kind: "threw", message: messageOf(error) };
@@ -86,7 +96,7 @@ export async function executeTool(
 }
 
 /** The end of a call that a cancellation kept from being executed by this process. */
-export function notExecuted({ isReplay }: ToolPlan): ToolExecution {
+export function notExecuted({ isReplay }: ToolPlan): Extract<ToolExecution, { kind: "synthetic" }> {
   return { kind: "synthetic", reason: { kind: isReplay ? "interrupted" : "cancelled" } };
 }
 

@@ -24,7 +24,7 @@ import type { Environment } from "./environment.ts";
 import { HarnessFault } from "./errors.ts";
 import type { Watcher } from "./event-bus.ts";
 import type { EventListener, HarnessEvent, QueuedItem } from "./event-types.ts";
-import { type LaneInfo, laneInfo, statusOf } from "./lane-creation.ts";
+import { type LaneInfo, statusOf } from "./lane-creation.ts";
 import type { SuspendedOperation } from "./outcomes.ts";
 import { waitingRetry } from "./retry-events.ts";
 
@@ -92,22 +92,27 @@ export async function watchLane(
   });
 }
 
-/** Watches all lanes, by their names. */
+/** A lane as a session shows it. */
+export interface ShownLane {
+  info(): Promise<LaneInfo>;
+  readonly suspendedOperation: SuspendedOperation | undefined;
+}
+
+/** Watches all lanes. */
 export async function watchSession(
   environment: Environment,
-  names: () => readonly string[],
-  suspended: (lane: string) => SuspendedOperation | undefined,
+  lanes: () => readonly ShownLane[],
 ): Promise<WatchHandle<SessionSnapshot>> {
   environment.lifecycle.admit();
   for (;;) {
-    const known = names();
+    const known = lanes();
     const commitsBefore = environment.publisher.commitCount;
-    const lanes = [];
-    for (const name of known) lanes.push(await laneInfo(environment, name));
+    const infos: LaneInfo[] = [];
+    for (const lane of known) infos.push(await lane.info());
     // A lane that moved while others were read is read again: one snapshot is of one moment.
-    if (environment.publisher.commitCount !== commitsBefore || names().length !== known.length) continue;
-    const described = lanes.map((info) => {
-      const operation = suspended(info.name);
+    if (environment.publisher.commitCount !== commitsBefore || lanes().length !== known.length) continue;
+    const described = infos.map((info, index) => {
+      const operation = known[index]?.suspendedOperation;
       return operation === undefined ? info : { ...info, suspended: operation };
     });
     const snapshot = structuredClone({ lanes: described, faulted: isFaulted(environment) });
