@@ -16,6 +16,7 @@ import type { HarnessCheck, HarnessCheckRun, Report } from "./harness-check.ts";
 import { failureOf, type HarnessCommit, type HarnessFailure, harnessCommitOf } from "./harness-commit.ts";
 import { invariants } from "./invariants/index.ts";
 import { ledgerConservation } from "./ledger-conservation.ts";
+import { providerContext } from "./provider-context.ts";
 import { recognise } from "./rows/recognise.ts";
 import { rowConformance } from "./rows/row-conformance.ts";
 import { StoreModel } from "./store-model.ts";
@@ -26,6 +27,7 @@ export const HARNESS_CHECKS: readonly HarnessCheck[] = [
   rowConformance,
   invariants,
   effectSafety,
+  providerContext,
   ledgerConservation,
   storedState,
 ];

@@ -112,6 +112,8 @@ export type {
   CancellationRow,
   DecisionRow,
   EffectRow,
+  ShownMessage,
   SummaryRow,
   WorldRow,
 } from "./world-row.ts";
+export { shortened } from "./world-row.ts";

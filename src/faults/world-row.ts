@@ -13,7 +13,29 @@ export interface BillRow {
   /** From 1: one more than the answers that this turn had settled when it was asked. */
   readonly ask: number;
   readonly usage: ScriptedUsage;
+  /** What the provider was shown, oldest first; absent for a poll, and where a system's adapter does not say it. */
+  readonly shown?: readonly ShownMessage[];
+  /** The job that was polled; of a poll only. */
+  readonly job?: string;
 }
+
+/** A message as a provider is shown it: who says it, in which words, cut to a {@link shortened} text. */
+export interface ShownMessage {
+  readonly by: "user" | "model" | "tool";
+  readonly text: string;
+  /** Of the model: the calls that it asks for, by its own ids; absent for none. */
+  readonly calls?: readonly string[];
+  /** Of a tool: the call that it answers. */
+  readonly answers?: string;
+}
+
+/** The beginning of a text, with its length if that is not all of it. */
+export function shortened(text: string): string {
+  return text.length <= TEXT_MAX ? text : `${text.slice(0, TEXT_MAX)}… (${text.length} characters)`;
+}
+
+/** Characters of a message that a row keeps. */
+const TEXT_MAX = 400;
 
 /** A request for a summary that was sent, and what it cost. */
 export interface SummaryRow {

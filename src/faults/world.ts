@@ -27,7 +27,7 @@ import {
   turnReply,
 } from "./scenario.ts";
 import type { Timeline } from "./timeline.ts";
-import type { SummaryRow, WorldRow } from "./world-row.ts";
+import type { BillRow, ShownMessage, SummaryRow, WorldRow } from "./world-row.ts";
 
 /** The labels of the world's effects. */
 export const REQUEST_LABEL = "provider.request";
@@ -108,16 +108,28 @@ export class World {
   }
 
   /**
-   * Sends a request of a turn; `ask` and `lane` as in {@link BillRow}. Rejects with `ScriptExhausted` if the scenario has
+   * Sends a request of a turn; `ask`, `lane` and `shown` as in {@link BillRow}. Rejects with `ScriptExhausted` if the scenario has
    * no such turn.
    */
-  request(access: WorldAccess, turn: number, ask: number, lane?: string): Promise<ScriptedReply> {
-    return this.#ask(access, REQUEST_LABEL, { turn, ask, lane });
+  request(
+    access: WorldAccess,
+    turn: number,
+    ask: number,
+    lane?: string,
+    shown?: readonly ShownMessage[],
+  ): Promise<ScriptedReply> {
+    return this.#ask(access, REQUEST_LABEL, { turn, ask, lane }, shown === undefined ? {} : { shown });
   }
 
   /** Polls the deferred job of a turn: one more ask of it. */
-  poll(access: WorldAccess, turn: number, ask: number, lane?: string): Promise<ScriptedReply> {
-    return this.#ask(access, POLL_LABEL, { turn, ask, lane });
+  poll(
+    access: WorldAccess,
+    turn: number,
+    ask: number,
+    lane: string | undefined,
+    job: string,
+  ): Promise<ScriptedReply> {
+    return this.#ask(access, POLL_LABEL, { turn, ask, lane }, { job });
   }
 
   /** Gives a deferred job up. */
@@ -132,6 +144,7 @@ export class World {
     access: WorldAccess,
     label: string,
     { turn, ask, lane }: { readonly turn: number; readonly ask: number; readonly lane: string | undefined },
+    of: Pick<BillRow, "shown" | "job">,
   ): Promise<ScriptedReply> {
     return this.#effect(access, label, () => {
       const reply = turnReply(this.scenario, { turn, ask, lane }, access.life ?? 0);
@@ -139,8 +152,9 @@ export class World {
       if (access.life && reply !== turnReply(this.scenario, { turn, ask, lane }, 0)) {
         access.timeline.push({ kind: "fault", name: "other answer than before the restart" });
       }
-      const of = lane === undefined ? {} : { lane };
-      return { row: { kind: "request", ...of, turn, ask, usage: reply.usage }, answer: () => reply };
+      const whose = lane === undefined ? {} : { lane };
+      const row = { kind: "request", ...whose, turn, ask, usage: reply.usage, ...of } as const;
+      return { row, answer: () => reply };
     });
   }
 

@@ -19,7 +19,7 @@ const pendingOf = (history: History) => {
 };
 
 /** A run whose first answer is deferred. */
-function suspended(): History {
+export function suspended(): History {
   const history = new History().seed().prompt().ready().intent().request(0);
   const { responseEntryId, context } = history.pending;
   const deferred: Deferred = {
@@ -37,7 +37,7 @@ function suspended(): History {
   });
 }
 
-function poll(history: History, label = "deferred.intent"): History {
+export function poll(history: History, label = "deferred.intent"): History {
   const { status: _status, ...job } = deferredOf(history);
   const { stepId, sourceEntryId, configuration, streamOptions } = job;
   return history.state(label, {

@@ -36,6 +36,7 @@ import { summaryGenerationOf } from "../../operation/index.ts";
 import type { Storage } from "../../storage/index.ts";
 import { misgive } from "./misbehaviour.ts";
 import { SettledStream, said } from "./settled-stream.ts";
+import { shownAs } from "./shown-as.ts";
 
 /** The one model of the scripted world. */
 export const SCRIPTED_MODEL: Model = {
@@ -150,18 +151,18 @@ export class ScriptedModels implements Models {
 
   streamSimple(
     model: Model,
-    _context: ProviderContext,
+    context: ProviderContext,
     options?: ProviderStreamOptions,
   ): AssistantMessageEventStream {
-    return new SettledStream(this.#answer(model, options));
+    return new SettledStream(this.#answer(model, context, options));
   }
 
   completeSimple(
     model: Model,
-    _context: ProviderContext,
+    context: ProviderContext,
     options?: ProviderStreamOptions,
   ): Promise<AssistantMessage> {
-    return said(this.#answer(model, options));
+    return said(this.#answer(model, context, options));
   }
 
   async fetchDeferred(
@@ -171,7 +172,7 @@ export class ScriptedModels implements Models {
   ): Promise<AssistantMessage> {
     const { turn } = jobDataOf(handle);
     const { ask } = this.#standOf(model, await this.#store.scanEntries({ type: "message" }));
-    const send = () => this.#world.poll(this.#access, turn, ask, laneOf(model));
+    const send = () => this.#world.poll(this.#access, turn, ask, laneOf(model), handle.id);
     return said(this.#ask(model, { turn, ask }, send, { ...options, polled: handle }));
   }
 
@@ -179,7 +180,11 @@ export class ScriptedModels implements Models {
     return this.#world.cancelJob(this.#access, id);
   }
 
-  async #answer(model: Model, options: AskOptions = {}): Promise<AssistantMessage> {
+  async #answer(
+    model: Model,
+    { messages }: ProviderContext,
+    options: AskOptions = {},
+  ): Promise<AssistantMessage> {
     const entries = await this.#store.scanEntries({});
     const request = await openSummaryRequest(this.#store);
     if (request !== undefined) {
@@ -192,7 +197,8 @@ export class ScriptedModels implements Models {
       return this.#scripted(model, send, options);
     }
     const stand = this.#standOf(model, entries);
-    const send = () => this.#world.request(this.#access, stand.turn, stand.ask, laneOf(model));
+    const { turn, ask } = stand;
+    const send = () => this.#world.request(this.#access, turn, ask, laneOf(model), messages.map(shownAs));
     return this.#ask(model, stand, send, options);
   }
 

@@ -1,0 +1,171 @@
+/**
+ * Provider context: a request shows the provider what its branch says, and a poll names the job that was put off.
+ *
+ * Terms. *Branch*: the entries from the lane's leaf to the newest compaction above it, or to the root (spec §2.5).
+ * *Context*: what of them a provider is shown. Responses that ended in an error, a cancellation or a job are not; a
+ * summary is said by the user; every call is answered once, right after the message that asks for it.
+ *
+ * Checks, when a request happens: who says what, in which order, with which calls. A runtime whose reading of a branch is
+ * wrong commits nothing that is wrong, and no answer of a scripted provider depends on it, so nothing else can tell.
+ *
+ * Does not check: requests for summaries, images and reasoning, texts behind their beginning (`shortened`), requests that
+ * something overtook on their way out, and branches with custom entries that an application projects.
+ */
+import { type BillRow, type ShownMessage, shortened } from "../faults/index.ts";
+import { jsonEquals } from "../foundation/index.ts";
+import type { AgentMessage, Entry, OperationState } from "../model/index.ts";
+import type { HarnessCheck, HarnessCheckRun, Report } from "./harness-check.ts";
+import { assistantIn, callsIn } from "./rows/site.ts";
+import type { StoreModel } from "./store-model.ts";
+
+export const providerContext: HarnessCheck = {
+  name: "provider-context",
+  promise:
+    "a request shows the provider exactly what its branch says, and a poll names the job that was put off",
+  doesNotCheck: "requests for summaries, and requests that something overtook on their way out",
+  start: () => run,
+};
+
+const run: HarnessCheckRun = {
+  event: (event, model, report) => {
+    if (event.kind !== "effect" || event.row.kind !== "request" || event.overtakenBy !== undefined) return;
+    const { row } = event;
+    const lane = row.lane ?? FIRST_LANE;
+    const state = model.value("op.state", model.value("lane.state", lane)?.currentOperationId ?? "");
+    // Without an intent there is nothing to hold it against; effect safety says so.
+    if (state?.kind !== "run") return;
+    if (row.shown !== undefined && isAsking(state)) checkShown(row, lane, model, report);
+    if (row.job !== undefined) checkJob(row, state, model, report);
+  },
+  fork: () => run,
+};
+
+const FIRST_LANE = "main";
+
+function isAsking({ phase }: Extract<OperationState, { kind: "run" }>): boolean {
+  return phase.kind === "assistant" && phase.generation.status === "effect_pending";
+}
+
+function checkShown(
+  { turn, ask, shown = [] }: BillRow,
+  lane: string,
+  model: StoreModel,
+  report: Report,
+): void {
+  const expected = contextAt(model.value("lane.leaf", lane) ?? null, model);
+  const length = Math.max(expected.length, shown.length);
+  for (let index = 0; index < length; index++) {
+    const [said, message] = [expected[index], shown[index]];
+    if (said !== undefined && message !== undefined && isShownAs(said, message)) continue;
+    report(
+      "context other than the branch",
+      `request ${ask} of turn ${turn} shows at ${index} ${textOf(message)}; the branch says ${textOf(said)}`,
+    );
+    return;
+  }
+}
+
+function checkJob(
+  { turn, job }: BillRow,
+  { phase }: Extract<OperationState, { kind: "run" }>,
+  model: StoreModel,
+  report: Report,
+): void {
+  if (phase.kind !== "deferred") return;
+  const handle = assistantIn(model.entry(phase.deferred.sourceEntryId))?.deferred;
+  if (handle === undefined || handle.id === job) return;
+  report("poll of another job", `turn ${turn} was put off as job ${handle.id}, and ${job} was polled`);
+}
+
+/** A message of a context; of a summary only what it has to hold is known, and of an answer that is missing nothing. */
+type Said = ShownMessage & { readonly isPart?: true };
+
+/** What a provider is to be shown at a leaf, oldest first. */
+function contextAt(leaf: string | null, model: StoreModel): readonly Said[] {
+  const said: Said[] = [];
+  let open: string[] = [];
+  const closeCalls = () => {
+    for (const answers of open) said.push({ by: "tool", text: "", answers, isPart: true });
+    open = [];
+  };
+  for (const message of branchAt(leaf, model).flatMap(saidBy)) {
+    if (message.by !== "tool") {
+      closeCalls();
+      open = [...(message.calls ?? [])];
+    } else {
+      if (!open.includes(message.answers ?? "")) continue;
+      open = open.filter((id) => id !== message.answers);
+    }
+    said.push(message);
+  }
+  closeCalls();
+  return said;
+}
+
+/** The entries of a branch, oldest first. */
+function branchAt(leaf: string | null, model: StoreModel): readonly Entry[] {
+  const entries: Entry[] = [];
+  for (let id = leaf; id !== null; ) {
+    const entry = model.entry(id);
+    if (entry === undefined) break;
+    entries.push(entry);
+    if (entry.type === "compaction") break;
+    id = entry.parentId;
+  }
+  return entries.reverse();
+}
+
+function saidBy(entry: Entry): readonly Said[] {
+  switch (entry.type) {
+    case "message":
+      return saidIn(entry.message);
+    case "compaction":
+      return [summary(entry.summary), ...entry.retainedTail.flatMap(saidIn)];
+    case "branch_summary":
+      return entry.summary === "" ? [] : [summary(entry.summary)];
+    case "custom":
+      return [];
+  }
+}
+
+function saidIn(message: AgentMessage): readonly Said[] {
+  switch (message.role) {
+    case "user":
+    case "custom":
+      return [{ by: "user", text: shortened(wordsIn(message.content)) }];
+    case "assistant": {
+      if (["error", "aborted", "deferred"].includes(message.stopReason)) return [];
+      const calls = callsIn(message).map(({ id }) => id);
+      const text = shortened(wordsIn(message.content ?? []));
+      return [{ by: "model", text, ...(calls.length === 0 ? {} : { calls }) }];
+    }
+    case "toolResult":
+      return [{ by: "tool", text: shortened(wordsIn(message.content ?? [])), answers: message.toolCallId }];
+    case "branchSummary":
+    case "compactionSummary":
+      return [summary(message.summary)];
+    case "bashExecution":
+      return message.excludeFromContext === true ? [] : [{ by: "user", text: message.command, isPart: true }];
+  }
+}
+
+function summary(text: string): Said {
+  return { by: "user", text: text.slice(0, SUMMARY_PART), isPart: true };
+}
+
+/** Characters of a summary that its message shows in any case, whatever is said around it. */
+const SUMMARY_PART = 200;
+
+function isShownAs({ isPart, ...said }: Said, message: ShownMessage): boolean {
+  if (isPart === undefined) return jsonEquals(said, message);
+  return jsonEquals({ ...said, text: "" }, { ...message, text: "" }) && message.text.includes(said.text);
+}
+
+function wordsIn(content: string | readonly { readonly type: string; readonly text?: string }[]): string {
+  if (typeof content === "string") return content;
+  return content.flatMap(({ type, text }) => (type === "text" ? (text ?? []) : [])).join("\n");
+}
+
+function textOf(message: ShownMessage | undefined): string {
+  return message === undefined ? "nothing" : JSON.stringify(message);
+}
