@@ -14,25 +14,36 @@ const cut = fc
 
 const runId: fc.Arbitrary<RunId> = fc.oneof(
   fc.record({
-    kind: fc.constantFrom("walk" as const, "drives" as const),
+    kind: fc.constantFrom("walk" as const, "drives" as const, "determinism" as const),
     scenario: name,
     subject: name,
     cuts: fc.constant([]),
     seed: fc.nat(),
   }),
   fc.record({
-    kind: fc.constantFrom("crash" as const, "kill" as const, "takeover" as const, "backends" as const),
+    kind: fc.constantFrom(
+      "crash" as const,
+      "kill" as const,
+      "takeover" as const,
+      "backends" as const,
+      "determinism" as const,
+    ),
     scenario: name,
     subject: fc.oneof(name, fc.constantFrom("canary:effect-before-intent", "memory=jsonl=sqlite")),
     cuts: fc.array(cut, { minLength: 1, maxLength: 3 }),
     seed: fc.nat(),
   }),
   fc.record({
-    kind: fc.constant("torn" as const),
+    kind: fc.constantFrom("torn" as const, "disk-fault" as const, "world-fault" as const, "lease" as const),
     scenario: name,
     subject: fc.oneof(name, fc.constant("canary:damaged-line-skipped")),
     cuts: fc.constant([]),
-    fault: fc.constantFrom("tool.settle#2:cut@117", "lane.seed#1:doubled", "terminal.completed#1:flip@9.3"),
+    fault: fc.constantFrom(
+      "tool.settle#2:cut@117",
+      "lane.seed#1:doubled",
+      "reply-malformed.null@2+tool.settle#1:after",
+      "resume@17",
+    ),
     seed: fc.nat(),
   }),
   fc.record({
