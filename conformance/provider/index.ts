@@ -7,11 +7,11 @@
  * that is not ready gives the very same handle back.
  */
 import assert from "node:assert/strict";
-import type { AssistantMessage, DeferredHandle } from "../../src/model/index.ts";
 import type { ConformanceCase } from "../case.ts";
 import { casesOf, type PromiseGroup, promiseOver } from "../promise.ts";
 import { soon } from "../soon.ts";
 import { ask, assertStorable, context, terminalsOf } from "./asking.ts";
+import { DEFERRED } from "./deferred.ts";
 import type { ProviderCapability, ProviderFactory, ProviderHandle } from "./factory.ts";
 
 export type { ProviderCapability, ProviderFactory, ProviderHandle, ServiceScript } from "./factory.ts";
@@ -109,6 +109,18 @@ const FAILURES: PromiseGroup<ProviderHandle, ProviderCapability> = {
       },
     ),
     promise(
+      "the result of a failure is the message of its error event",
+      "message types §8",
+      ["failures"],
+      async (handle) => {
+        handle.script(failing);
+        const { events, message } = await ask(handle);
+        const last = events.at(-1);
+        assert.deepEqual(last?.type === "error" ? last.error : undefined, message);
+        assert.equal(last?.type === "error" && last.reason, message.stopReason, "the reason of the event");
+      },
+    ),
+    promise(
       "an unknown provider is an error event, never a throw",
       "message types §7",
       [],
@@ -159,6 +171,36 @@ const SIGNALS: PromiseGroup<ProviderHandle, ProviderCapability> = {
         assert.equal(message.stopReason, "aborted");
       },
     ),
+    promise("a completion whose signal is up is aborted too", "spec §4.6", [], async (handle) => {
+      handle.script(answering);
+      const { models, model } = handle;
+      const completed = models.completeSimple(model, context(), { signal: AbortSignal.abort() });
+      const message = await soon(completed, "the completion");
+      assertStorable(message);
+      assert.equal(message.stopReason, "aborted");
+    }),
+    promise(
+      "of two requests only that is aborted whose signal fired",
+      "spec §4.6",
+      ["hangs"],
+      async (handle) => {
+        handle.script({ kind: "hangs" });
+        const [first, second] = [new AbortController(), new AbortController()];
+        let isSecondOver = false;
+        const asked = ask(handle, { signal: first.signal });
+        const other = ask(handle, { signal: second.signal }).finally(() => {
+          isSecondOver = true;
+        });
+        other.catch(() => undefined);
+        await Promise.resolve();
+        first.abort();
+        assert.equal((await soon(asked, "the aborted request")).message.stopReason, "aborted");
+        await new Promise((resolve) => setImmediate(resolve));
+        assert.equal(isSecondOver, false, "the other request has ended");
+        second.abort();
+        await soon(other, "the other request");
+      },
+    ),
     promise("nothing is aborted whose signal did not fire", "spec §4.6", ["failures"], async (handle) => {
       handle.script(failing);
       const { message } = await ask(handle, { signal: new AbortController().signal });
@@ -199,6 +241,12 @@ const BILLS: PromiseGroup<ProviderHandle, ProviderCapability> = {
       await ask(handle);
       assert.equal(countOf(handle) - before, 1);
     }),
+    promise("a completion is one request", "spec §1.6", ["bill"], async (handle) => {
+      handle.script(answering);
+      const before = countOf(handle);
+      await handle.models.completeSimple(handle.model, context());
+      assert.equal(countOf(handle) - before, 1);
+    }),
     promise(
       "a failure is one request where no retry of the provider's own is asked for",
       "spec §1.6, §3.7",
@@ -233,101 +281,7 @@ const BILLS: PromiseGroup<ProviderHandle, ProviderCapability> = {
   ],
 };
 
-const DEFERRED: PromiseGroup<ProviderHandle, ProviderCapability> = {
-  group: "deferred answers",
-  promises: [
-    promise(
-      "a deferred answer carries a handle that names its model and survives storage",
-      "message types §5",
-      ["deferred"],
-      async (handle) => {
-        const { message, job } = await defer(handle, 0);
-        assertStorable(message);
-        assert.deepEqual(JSON.parse(JSON.stringify(job)), job, "the handle is JSON");
-        assert.deepEqual([job.provider, job.modelId], [handle.model.provider, handle.model.id]);
-      },
-    ),
-    promise(
-      "a poll that is not ready is settled as deferred, with an equal handle",
-      "spec §3.2",
-      ["deferred"],
-      async (handle) => {
-        const { job } = await defer(handle, 1);
-        const polled = await poll(handle, job);
-        assertStorable(polled);
-        assert.equal(polled.stopReason, "deferred");
-        assert.deepEqual(polled.deferred, job);
-      },
-    ),
-    promise(
-      "a poll that is ready is the answer, also for a handle that was stored and read",
-      "spec §3.2",
-      ["deferred"],
-      async (handle) => {
-        const { job } = await defer(handle, 1);
-        await poll(handle, job);
-        const polled = await poll(handle, JSON.parse(JSON.stringify(job)) as DeferredHandle);
-        assertStorable(polled);
-        assert.equal(polled.stopReason, "stop");
-      },
-    ),
-    promise(
-      "a poll of a job that does not exist is an error, in-band",
-      "message types §7",
-      ["deferred"],
-      async (handle) => {
-        const { job } = await defer(handle, 0);
-        const polled = await poll(handle, { ...job, id: "no such job" });
-        assertStorable(polled);
-        assert.equal(polled.stopReason, "error");
-      },
-    ),
-    promise(
-      "a poll whose signal is up is aborted, and only then",
-      "spec §4.6",
-      ["deferred"],
-      async (handle) => {
-        const { job } = await defer(handle, 1);
-        const { models, model } = handle;
-        const polled = await soon(
-          models.fetchDeferred(model, job, { wait: 0, signal: AbortSignal.abort() }),
-          "the poll",
-        );
-        assert.equal(polled.stopReason, "aborted");
-        assert.notEqual((await poll(handle, job)).stopReason, "aborted");
-      },
-    ),
-    promise("a job can be cancelled, and nobody waits for it", "spec §4.6", ["deferred"], async (handle) => {
-      const { job } = await defer(handle, 1);
-      const { models, model } = handle;
-      await soon(
-        models.cancelDeferred(model, job).then(undefined, () => undefined),
-        "the cancellation",
-      );
-    }),
-  ],
-};
-
 const GROUPS = [STREAMS, FAILURES, SIGNALS, BILLS, DEFERRED];
-
-async function defer(
-  handle: ProviderHandle,
-  pendingPolls: number,
-): Promise<{ message: AssistantMessage; job: DeferredHandle }> {
-  handle.script({ kind: "defers", pendingPolls, text: "Later." });
-  const { message } = await ask(handle, { deferred: true });
-  assert.equal(message.stopReason, "deferred", "the answer is deferred");
-  assert.ok(message.deferred !== undefined, "it carries its handle");
-  return { message, job: message.deferred };
-}
-
-async function poll({ models, model }: ProviderHandle, job: DeferredHandle): Promise<AssistantMessage> {
-  try {
-    return await models.fetchDeferred(model, job, { wait: 0 });
-  } catch (error) {
-    assert.fail(`the poll rejected instead of answering an error: ${String(error)}`);
-  }
-}
 
 function countOf(handle: ProviderHandle): number {
   return handle.requestCount?.() ?? assert.fail("a provider that declares `bill` has `requestCount`");
