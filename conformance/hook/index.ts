@@ -1,7 +1,7 @@
 /**
  * The hook suite: what a harness relies on in the handlers of an extension (spec §5.6).
  *
- * A handler is held against the harness itself: a run with a tool, a resume after a death, a compaction. What it returns
+ * A handler is held against the harness itself: a run with a tool, a resume after a death, a compaction, a navigation. What it returns
  * must be taken, so no `handler_error` may come; asked again after a crash it must answer as before, because nobody knows
  * whether it was asked; and it registers under the same ids in every process.
  */
@@ -62,7 +62,17 @@ const GROUPS: readonly Group[] = [
         const place = new Place(handle);
         const { harness, errors } = await place.boot();
         await harness.prompt("read it");
+        // What the run is answered is another promise.
+        errors.length = 0;
         await harness.compact();
+        assert.deepEqual(errors, []);
+      }),
+      promise("a navigation with a summary takes every answer", "§5.6, §3.11", [], async (handle) => {
+        const place = new Place(handle);
+        const { harness, errors } = await place.boot();
+        await harness.prompt("read it");
+        errors.length = 0;
+        await navigate(harness);
         assert.deepEqual(errors, []);
       }),
       promise(
@@ -95,11 +105,21 @@ const GROUPS: readonly Group[] = [
         const place = new Place(handle);
         const { harness, differences } = await place.boot("automatic", true);
         await harness.prompt("read it");
+        await harness.compact();
+        await navigate(harness);
         assert.deepEqual(differences, []);
       }),
     ],
   },
 ];
+
+/** Back to the first entry of all, with a summary of what is left behind. */
+async function navigate(harness: AgentHarness): Promise<void> {
+  const first = await harness.session.findEntry({ order: "asc" });
+  assert.ok(first !== undefined, "the session has an entry to go back to");
+  const navigated = await harness.navigateTree(first.id, { summarize: true });
+  assert.ok(navigated.ok, "the navigation is accepted");
+}
 
 /** The names and ids that a registration brings. */
 function idsOf(handle: HookHandle): string[] {

@@ -112,7 +112,7 @@ const RESULTS: Group = {
   group: "results",
   promises: [
     promise("can be stored: content blocks, and details that are JSON", "spec §5.7", [], async (handle) => {
-      const { content = [], details, usage } = await execute(handle, handle.arguments);
+      const { content = [], details, addedToolNames } = await execute(handle, handle.arguments);
       const message = {
         role: "toolResult",
         toolCallId: "call-1",
@@ -121,7 +121,7 @@ const RESULTS: Group = {
         timestamp: 1,
         content,
         ...(details === undefined ? {} : { details }),
-        ...(usage === undefined ? {} : { usage }),
+        ...(addedToolNames === undefined ? {} : { addedToolNames }),
       };
       const plain = JSON.parse(JSON.stringify(message)) as unknown;
       assert.deepEqual(plain, message, "the result is JSON");
