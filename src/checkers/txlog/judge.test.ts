@@ -48,6 +48,12 @@ const ran = (callId: string, argumentsText = "{}"): TimelineEvent => ({
   row: { kind: "tool", tool: "t", callId, argumentsText },
 });
 
+const shows = (...texts: string[]): TimelineEvent => {
+  const shown = texts.map((text) => ({ by: "user", text }) as const);
+  const row = { kind: "request", turn: 0, ask: 1, usage: { input: 1, output: 1 }, shown } as const;
+  return { kind: "effect", boundary, row };
+};
+
 type Step = Fact | TimelineEvent | readonly Fact[];
 
 /** What is seen of a history whose facts are numbered as they come, unless a fact says otherwise. */
@@ -105,6 +111,24 @@ describe("the judge of a transactional session", () => {
   it("finds nothing in a compaction whose summary is asked for under its own attempts", () => {
     const asked = [compactionStarted, attempt(1, "compaction"), summary, attempt(2, "compaction"), summary];
     expect(seenIn([...asked, compacted, finished, [user, runStarted], attempt(1), request])).toEqual([]);
+  });
+
+  it("holds what the model is shown against what was said, and against the last summary", () => {
+    const run = [[user, runStarted], attempt(1)];
+    const kept = { sourceEntryId: "e", message: { role: "user", content: "kept" } };
+    const short = { kind: "entry", entry: { type: "compaction", summary: "Short.", retainedTail: [kept] } };
+    const later = [[user, runStarted], attempt(1), short, [user, runStarted], attempt(1)];
+    expect(seenIn([...run, shows("hi")])).toEqual([]);
+    expect(seenIn([...later, shows("[Compacted history]\nShort.", "kept", "hi")])).toEqual([]);
+    for (const [history, texts] of [
+      [run, []],
+      [run, ["hi", "hi"]],
+      [run, ["ho"]],
+      [later, ["hi", "hi"]],
+      [later, ["[Compacted history]\nShort.", "hi"]],
+    ] as const) {
+      expect(seenIn([...history, shows(...texts)])).toEqual(["txlog-context: other-context"]);
+    }
   });
 
   it.each<[string, string, readonly Step[]]>([
@@ -169,7 +193,7 @@ describe("the judge of a transactional session", () => {
   });
 
   it.each(TXLOG_CHECKS.map(({ name }) => name))("says nothing for %s once it is switched off", (off) => {
-    const wrong: Step[] = [request, answer("a", "b"), started("b"), { ...user, seq: 9 }];
+    const wrong: Step[] = [shows("ho"), answer("a", "b"), started("b"), { ...user, seq: 9 }];
     expect(seenIn(wrong).some((seen) => seen.startsWith(off))).toBe(true);
     expect(seenIn(wrong, { off: [off] }).some((seen) => seen.startsWith(off))).toBe(false);
   });

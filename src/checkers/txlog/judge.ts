@@ -1,5 +1,5 @@
 /**
- * The judge of a transactional session: three promises over its timeline, read from the specification and sharing
+ * The judge of a transactional session: four promises over its timeline, read from the specification and sharing
  * nothing with the reducer or the planner.
  *
  * - `txlog-intents`: no request before its durable `stepAttempt`, at most two a step; no execution before its durable
@@ -8,12 +8,14 @@
  *   the file holds as many facts in the end as were confirmed.
  * - `txlog-order`: a call starts only when the calls before it in its message are answered, and nothing starts after an
  *   abort was requested or a final answer was settled.
+ * - `txlog-context`: a request shows the model the active context, and nothing else.
  */
-import type { TimelineEvent, WorldRow } from "../../faults/index.ts";
-import { canonicalJson } from "../../foundation/index.ts";
+import type { BillRow, ShownMessage, TimelineEvent, WorldRow } from "../../faults/index.ts";
+import { canonicalJson, jsonEquals } from "../../foundation/index.ts";
 import { type CommittedFact, labelOfTransaction, type NewFact } from "../../txlog/index.ts";
 import type { CheckerRun, Violation } from "../checker.ts";
 import type { RunEnd } from "../contract.ts";
+import { contextAfter } from "./context.ts";
 
 /** The checkers, for lists. */
 export const TXLOG_CHECKS = [
@@ -32,6 +34,12 @@ export const TXLOG_CHECKS = [
     name: "txlog-order",
     promise: "calls start in their order, and nothing starts after an abort or a final answer",
     doesNotCheck: "the order of results, which is free",
+  },
+  {
+    name: "txlog-context",
+    promise:
+      "a request shows the model the active context: what was said, or the last summary and what came after",
+    doesNotCheck: "requests for summaries, and texts behind their beginning",
   },
 ] as const;
 
@@ -62,6 +70,8 @@ interface Known {
   readonly asked: readonly string[];
   readonly answered: ReadonlySet<string>;
   readonly isAborting: boolean;
+  /** What the model is to be shown next. */
+  readonly context: readonly ShownMessage[];
   readonly violations: readonly Violation[];
 }
 
@@ -189,6 +199,7 @@ class TxlogJudge implements CheckerRun<RunEnd> {
 
   #entry(fact: Extract<CommittedFact, { kind: "entry" }>): void {
     const { entry } = fact;
+    this.#learn({ context: contextAfter(this.#known.context, entry) });
     if (entry.type === "compaction") this.#learn({ attempt: undefined });
     else if (entry.message.role === "assistant") {
       const asked = (entry.message.tool_calls ?? []).map(({ id }) => id);
@@ -206,6 +217,7 @@ class TxlogJudge implements CheckerRun<RunEnd> {
   }
 
   #effect(row: WorldRow): void {
+    if (row.kind === "request") this.#checkShown(row);
     if (row.kind === "request" || row.kind === "summary") {
       const { attempt } = this.#known;
       const asked = row.kind === "request" ? `turn ${row.turn}` : `summary ${row.task}`;
@@ -253,6 +265,21 @@ class TxlogJudge implements CheckerRun<RunEnd> {
     this.#learn({ calls: new Map(calls).set(row.callId, { ...call, executions: call.executions + 1 }) });
   }
 
+  #checkShown({ turn, shown }: BillRow): void {
+    const { context } = this.#known;
+    if (shown === undefined || jsonEquals(shown, context)) return;
+    const at = shown.findIndex((message, index) => !jsonEquals(message, context[index] ?? null));
+    const [found, expected] = at < 0 ? [undefined, context[shown.length]] : [shown[at], context[at]];
+    const texts = [found, expected].map((message) =>
+      message === undefined ? "nothing" : JSON.stringify(message),
+    );
+    this.#report(
+      "txlog-context",
+      "other-context",
+      `turn ${turn} was asked for with ${texts[0]}, where the context holds ${texts[1]}`,
+    );
+  }
+
   #learn(more: Partial<Known>): void {
     this.#known = { ...this.#known, ...more };
   }
@@ -272,5 +299,6 @@ const NOTHING: Known = {
   asked: [],
   answered: new Set(),
   isAborting: false,
+  context: [],
   violations: [],
 };

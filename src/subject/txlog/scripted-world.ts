@@ -14,6 +14,8 @@ import {
   type ScriptedReply,
   type ScriptedTool,
   type ScriptedUsage,
+  type ShownMessage,
+  shortened,
   type ToolFault,
   type World,
   type WorldAccess,
@@ -22,6 +24,7 @@ import {
 import { absurd, type JsonValue } from "../../foundation/index.ts";
 import type {
   DeclaredTool,
+  Message,
   ModelReply,
   ModelRequest,
   ProcessDeclaration,
@@ -56,9 +59,9 @@ export class ScriptedTxlogWorld implements TxlogWorld {
     this.#around = around;
   }
 
-  async request({ purpose }: ModelRequest, signal: AbortSignal): Promise<ModelReply> {
+  async request({ purpose, messages }: ModelRequest, signal: AbortSignal): Promise<ModelReply> {
     try {
-      const reply = purpose === "compaction" ? await this.#summary() : await this.#answer();
+      const reply = purpose === "compaction" ? await this.#summary() : await this.#answer(messages);
       return reply.fault === undefined
         ? replyOf(reply)
         : await misgiven(reply, reply.fault, { timeline: this.#access.timeline, signal });
@@ -69,9 +72,10 @@ export class ScriptedTxlogWorld implements TxlogWorld {
     }
   }
 
-  async #answer(): Promise<ScriptedReply> {
+  async #answer(messages: readonly Message[]): Promise<ScriptedReply> {
     const turn = await this.#around.turn();
-    const reply = await this.#world.request(this.#access, turn, 1);
+    const shown = messages.map(shownAs);
+    const reply = await this.#world.request(this.#access, turn, 1, undefined, shown);
     await this.#around.during({ turn });
     return reply;
   }
@@ -237,4 +241,13 @@ function replyOf(reply: ScriptedReply): ModelReply {
 
 function usageOf(usage: ScriptedUsage | undefined): { usage?: Usage } {
   return usage === undefined ? {} : { usage: { ...usage, cacheRead: 0, cacheWrite: 0 } };
+}
+
+/** A message of a request as the world notes it. */
+function shownAs(message: Message): ShownMessage {
+  const text = shortened(message.content ?? "");
+  if (message.role === "tool") return { by: "tool", text, answers: message.tool_call_id };
+  if (message.role === "user") return { by: "user", text };
+  const calls = message.tool_calls?.map(({ id }) => id);
+  return { by: "model", text, ...(calls === undefined ? {} : { calls }) };
 }
