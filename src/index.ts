@@ -16,14 +16,20 @@ export {
   type Violation,
 } from "./checkers/index.ts";
 export {
+  Checkpoint,
+  CheckpointRefused,
   EXPLORER_CHECKS,
   type ExploreHost,
   type ExplorePlan,
   type ExploreResult,
   explore,
   type Failure,
+  fingerprintOf,
   type GroupResult,
+  MergeRefused,
+  mergeShards,
   repro,
+  type Shard,
   type Verdict,
 } from "./explore/index.ts";
 export {
