@@ -27,7 +27,7 @@ interface FuzzOptions extends CommonOptions {
 const DEFAULT_RUNS = 200;
 /** With a time and without a number; more than are run in a day. */
 const ENDLESS_RUNS = 1_000_000;
-const SHRINK = { triesMax: 300, timeMaxMs: 20_000 };
+const SHRINK = { triesMax: 400, timeMaxMs: 60_000 };
 
 export function fuzz(program: Command, streams: Streams, end: (code: ExitCode) => void, line: string): void {
   withCommonOptions(program.command("fuzz"))
