@@ -2,7 +2,7 @@
 import type { Command } from "commander";
 import { MIXTURES, repro as repeat, verdictOf } from "../explore/index.ts";
 import { parseRunId, type RunId, type Scenario, unscheduled } from "../faults/index.ts";
-import { timelineReport } from "../report/index.ts";
+import { generatedCaseReport, timelineReport } from "../report/index.ts";
 import type { Subject } from "../subject/index.ts";
 import { EXIT, type ExitCode, UsageError } from "./exit.ts";
 import { racesOf, scenariosOf, subjectsOf } from "./options.ts";
@@ -30,10 +30,11 @@ async function repeatRun(text: string, id: RunId, streams: Streams): Promise<Exi
     subjects: subjectsFor(id),
     ...(race === undefined ? {} : { race }),
   };
-  const { judgement, events } = await withHost({ quiet: true }, streams, (host) =>
+  const { judgement, events, generated } = await withHost({ quiet: true }, streams, (host) =>
     id.kind === "kill" ? withKillPool(host, (killing) => repeat(parts, killing)) : repeat(parts, host),
   );
   const verdict = verdictOf(judgement);
+  if (generated !== undefined) streams.out(`${generatedCaseReport(generated)}\n`);
   streams.out(`${timelineReport(events)}\n${verdict}: ${text}\n`);
   for (const { checker, signature, message } of judgement.violations) {
     streams.out(`  ${checker}: ${signature}\n    ${message.replaceAll("\n", "\n    ")}\n`);

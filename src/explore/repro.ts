@@ -28,6 +28,8 @@ import { worldFaultAgain } from "./world-faults/world-faults.ts";
 export interface ReproResult {
   readonly judgement: Judgement;
   readonly events: readonly TimelineEvent[];
+  /** What was drawn, where the run is a generated case. */
+  readonly generated?: { readonly scenario: Scenario; readonly faults: readonly object[] };
 }
 
 /** What the caller looked up for the id. */
@@ -188,7 +190,7 @@ async function reproFuzz({ parts, host, watchdog }: Again): Promise<ReproResult>
   const mixture = MIXTURES.find((one) => one === id.scenario);
   if (mixture === undefined) return notReached(parts);
   const found: Judgement[] = [];
-  let events: readonly TimelineEvent[] = [];
+  let observed: Pick<ReproResult, "events" | "generated"> = { events: [] };
   const contextOf = (scenario: Scenario, subject: Subject, seed: number) => {
     return { ...runContext(scenario, subject, seed, host, watchdog, []), isNamed: true };
   };
@@ -197,14 +199,14 @@ async function reproFuzz({ parts, host, watchdog }: Again): Promise<ReproResult>
     { subjects, clock: host.clock, contextOf },
     {
       judged: (judgement) => found.push(judgement),
-      observed: (run) => {
-        events = run.events;
+      observed: ({ events }, { scenario, faults }) => {
+        observed = { events, generated: { scenario, faults } };
       },
     },
   );
   const [first, ...more] = found;
   if (first === undefined) return notReached(parts);
-  return { judgement: together({ ...first, id: text }, ...more), events };
+  return { judgement: together({ ...first, id: text }, ...more), ...observed };
 }
 
 async function reproBackends(again: Again): Promise<ReproResult> {

@@ -17,7 +17,7 @@ import type { RunContext } from "../standing.ts";
 import type { Mixture } from "./arbitrary.ts";
 import { caseOf, draw, drawAgain, shrink } from "./cases.ts";
 import type { CasePlan } from "./plan.ts";
-import { type CaseRun, runCase } from "./run-case.ts";
+import { type CaseRun, type FuzzCase, runCase } from "./run-case.ts";
 
 /** How much to fuzz. */
 export interface FuzzPlan {
@@ -71,7 +71,7 @@ export interface FuzzHost {
 export interface FuzzSink {
   /** `who`: the subject, or the family whose subjects were held against each other. */
   judged(judgement: Judgement, who: string, faultCount: number): void;
-  observed?(run: CaseRun): void;
+  observed?(run: CaseRun, fuzzCase: FuzzCase): void;
 }
 
 /** Enough that a batch costs more than handing it to a worker. */
@@ -154,7 +154,7 @@ class Fuzzing {
     for (const subject of this.#host.subjects) {
       const run = await this.#run(plan, path, subject);
       if (run === undefined) continue;
-      this.#sink.observed?.(run);
+      this.#sink.observed?.(run, caseOf(plan, this.#of.mixture));
       this.#sink.judged(await this.#smallest(run, path, subject), subject.id, run.faultCount);
       if (run.digest === undefined) continue;
       const digests = families.get(subject.family) ?? new Map<string, string>();
