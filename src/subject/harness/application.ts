@@ -25,14 +25,15 @@ import {
   type Timeline,
 } from "../../faults/index.ts";
 import { absurd, type Clock } from "../../foundation/index.ts";
-import type {
-  AgentHarness,
-  AgentLane,
-  CompactionResult,
-  NavigationResult,
-  ResumeResult,
-  RunResult,
-  SuspendedOperation,
+import {
+  type AgentHarness,
+  type AgentLane,
+  type CompactionResult,
+  HarnessClosed,
+  type NavigationResult,
+  type ResumeResult,
+  type RunResult,
+  type SuspendedOperation,
 } from "../../harness/index.ts";
 import type { DeferredHandle } from "../../model/index.ts";
 import { MAIN_LANE, type Session } from "../../session/index.ts";
@@ -166,8 +167,14 @@ export class Application {
     const { lane } = this.#attachedNow();
     await this.#aboutTo(call.call);
     if (isNoting(call)) {
-      await this.#note(call);
-      return "done";
+      try {
+        await this.#note(call);
+        return "done";
+      } catch (error) {
+        // In a race the harness may be closed under it: an answer like any other.
+        if (error instanceof HarnessClosed && this.#racer?.isClosed) return "refused";
+        throw error;
+      }
     }
     if (isStructural(call)) return this.#run(call.call, (await this.#work(lane, call)).answer, call);
     if (call.call === "prompt") return this.#run(call.call, lane.prompt(call.text));
