@@ -10,6 +10,7 @@ import {
 } from "../explore/index.ts";
 import { isRecord } from "../foundation/index.ts";
 import { type ExitCode, UsageError } from "./exit.ts";
+import { codeHash } from "./parts.ts";
 import { assertWritable, report } from "./session.ts";
 import type { Streams } from "./streams.ts";
 import { subjectById } from "./subjects.ts";
@@ -29,15 +30,15 @@ export function merge(program: Command, streams: Streams, end: (code: ExitCode) 
     )
     .option("--json <file>", "write the result as JSON (crashproof-result/1)")
     .option("--no-times", "no host times in the JSON, so that equal plans give equal bytes")
-    .action((files: string[], options: MergeOptions) => {
+    .action(async (files: string[], options: MergeOptions) => {
       if (options.json !== undefined) assertWritable(options.json);
-      end(report(merged(files.map(read)), options, streams));
+      end(report(merged(files.map(read), await codeHash()), options, streams));
     });
 }
 
-function merged(shards: readonly NamedResult[]): ExploreResult {
+function merged(shards: readonly NamedResult[], code: string): ExploreResult {
   try {
-    return mergeShards(shards, subjectById, VERSION);
+    return mergeShards(shards, subjectById, { version: VERSION, code });
   } catch (error) {
     if (error instanceof MergeRefused) throw new UsageError(error.code, error.message);
     throw error;

@@ -58,7 +58,7 @@ function openCheckpoint(path: string, plan: ExplorePlan, code: string, streams: 
 }
 
 /** Stands for the code that explores: that of the bundle which workers run. */
-async function codeHash(): Promise<string> {
+export async function codeHash(): Promise<string> {
   const { program } = await childProgram({ name: "worker" });
   return createHash("sha256").update(readFileSync(program)).digest("hex");
 }

@@ -9,7 +9,7 @@ import type { Unit } from "../units/unit.ts";
 import { MergeRefused, mergeShards } from "./merge.ts";
 import { fingerprintOf, unitsOfShard } from "./shard.ts";
 
-const VERSION = "0.0.0";
+const OWN = { version: "0.0.0", code: "code" };
 const SUBJECTS = [
   ladder({}, { id: "one", grade: "multi-writer", drives: ["automatic", "manual"] }),
   ladder({ takesStaleOwners: true }, { id: "two", grade: "multi-writer" }),
@@ -79,7 +79,7 @@ describe("merged shards", () => {
     const shards = await Promise.all(
       Array.from({ length: count }, (_, place) => shardOf(PLAN, place + 1, count)),
     );
-    const merged = mergeShards(named(shards.map(written)).reverse(), known, VERSION);
+    const merged = mergeShards(named(shards.map(written)).reverse(), known, OWN);
     expect(bytes(merged)).toBe(bytes(whole));
     expect(merged.elapsedMs).toBe(shards.reduce((sum, { elapsedMs }) => sum + elapsedMs, 0));
   });
@@ -87,7 +87,7 @@ describe("merged shards", () => {
   it("are refused where one is missing, or there twice, and it is named", async () => {
     const [one, two, three] = await Promise.all([1, 2, 3].map((index) => shardOf(PLAN, index, 4)));
     const merge = (...shards: (ExploreResult | undefined)[]) =>
-      refusalOf(() => mergeShards(named(shards.filter((shard) => shard !== undefined)), known, VERSION));
+      refusalOf(() => mergeShards(named(shards.filter((shard) => shard !== undefined)), known, OWN));
     expect(merge(one, three)).toMatch(/^SHARD_MISSING: shards 2\/4, 4\/4 missing/);
     expect(merge(one, two, three)).toMatch(/^SHARD_MISSING: shard 4\/4 missing/);
     expect(merge(one, two, one)).toBe("SHARD_TWICE: 1.json and 3.json are both shard 1 of 4");
@@ -98,7 +98,7 @@ describe("merged shards", () => {
     const one = await shardOf(PLAN, 1, 2);
     const other = async (of: Partial<ExplorePlan>, count = 2, code = "code") => {
       const two = await shardOf({ ...PLAN, ...of }, 2, count, code);
-      return refusalOf(() => mergeShards(named([one, two]), known, VERSION));
+      return refusalOf(() => mergeShards(named([one, two]), known, OWN));
     };
     expect(await other({ seed: 2 })).toMatch(/^SHARDS_DIFFER: .* seeds 1 and 2$/);
     expect(await other({ version: "9" })).toMatch(/^SHARDS_DIFFER: .* versions 0\.0\.0 and 9$/);
@@ -106,9 +106,9 @@ describe("merged shards", () => {
     expect(await other({ depth: 2 })).toMatch(/^SHARDS_DIFFER: .* plans, or programs, /);
     expect(await other({}, 2, "changed code")).toMatch(/^SHARDS_DIFFER: .* plans, or programs, /);
     const two = await shardOf(PLAN, 2, 2);
-    expect(refusalOf(() => mergeShards(named([one, two]), known, "9"))).toMatch(
-      /^SHARDS_DIFFER: .* version 0\.0\.0, and this is 9/,
-    );
+    const mergedBy = (own: typeof OWN) => refusalOf(() => mergeShards(named([one, two]), known, own));
+    expect(mergedBy({ ...OWN, version: "9" })).toMatch(/^SHARDS_DIFFER: .* version 0\.0\.0, and this is 9/);
+    expect(mergedBy({ ...OWN, code: "changed" })).toMatch(/^SHARDS_DIFFER: .* another state of this program/);
   });
 
   it("are refused where one is no shard, lacks a record, or is of subjects that nobody knows here", async () => {
@@ -117,7 +117,7 @@ describe("merged shards", () => {
       ExploreResult,
     ];
     const merge = (changed: ExploreResult, subjects = known) =>
-      refusalOf(() => mergeShards(named([changed, two]), subjects, VERSION));
+      refusalOf(() => mergeShards(named([changed, two]), subjects, OWN));
     const { shard, ...whole } = one;
     if (shard === undefined) throw new Error("a shard says so");
     expect(merge(whole)).toMatch(/^UNREADABLE_SHARD: 1\.json is the result of a whole exploration/);

@@ -9,7 +9,7 @@ import type { ExplorePlan } from "../plan.ts";
 import type { ExploreResult } from "../result.ts";
 import { unitsOf } from "../units/families.ts";
 import { planOf, type Subjects } from "../workers/plan-data.ts";
-import { type ShardPart, unitsOfShard } from "./shard.ts";
+import { fingerprintOf, type ShardPart, unitsOfShard } from "./shard.ts";
 
 export type MergeRefusalCode = "UNREADABLE_SHARD" | "SHARDS_DIFFER" | "SHARD_MISSING" | "SHARD_TWICE";
 
@@ -36,22 +36,26 @@ interface NamedShard {
   readonly elapsedMs: number;
 }
 
-/** @param version of the program that merges: what it knows of units is that of its own. */
+/** @param own the program that merges; see `fingerprintOf`. What it knows of units holds for those of its own only. */
 export function mergeShards(
   results: readonly NamedResult[],
   subjects: Subjects,
-  version: string,
+  own: { readonly version: string; readonly code: string },
 ): ExploreResult {
   const shards = results.map(shardOf);
   const [first] = shards;
   if (first === undefined) throw new MergeRefused("SHARD_MISSING", "there is nothing to merge");
   for (const other of shards) assertSame(first, other);
-  if (first.part.plan.version !== version) {
-    const message = `${first.name} was made by version ${first.part.plan.version}, and this is ${version}; merge it with the version that made it`;
+  if (first.part.plan.version !== own.version) {
+    const message = `${first.name} was made by version ${first.part.plan.version}, and this is ${own.version}; merge it with the version that made it`;
     throw new MergeRefused("SHARDS_DIFFER", message);
   }
   assertComplete(first.part.count, shards);
   const plan = planWith(first, subjects);
+  if (first.part.fingerprint !== fingerprintOf(plan, own.code)) {
+    const message = `${first.name} was made by another state of this program; merge it with the one that made it`;
+    throw new MergeRefused("SHARDS_DIFFER", message);
+  }
   for (const shard of shards) assertOwnUnits(plan, shard);
   const records = shards.flatMap(({ part }) => part.records);
   const elapsedMs = shards.reduce((total, shard) => total + shard.elapsedMs, 0);
