@@ -1,5 +1,14 @@
 import { execFileSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -58,6 +67,24 @@ describe("the program that children run", () => {
     const programs = await Promise.all([program(), program(), program(), program()]);
     for (const one of programs) expect(run(one)).toBe("first true");
     expect(readdirSync(cacheFolder).filter((name) => !/\.(cjs|json|v8)$/.test(name))).toEqual([]);
+  });
+
+  it("stays while it may be in use, however much is built meanwhile, and what is old goes", async () => {
+    const first = await program();
+    const other = (name: string, ageHours: number) => {
+      const path = join(cacheFolder, name);
+      const used = new Date(Date.now() - ageHours * 3_600_000);
+      writeFileSync(path, "");
+      utimesSync(path, used, used);
+    };
+    for (let index = 0; index < 100; index++) other(`young-${index}`, 1);
+    for (let index = 0; index < 100; index++) other(`old-${index}`, 24);
+    writeFileSync(join(root, "src", "word.ts"), "export const word = 'second';");
+    expect(run(await program())).toBe("second true");
+    expect(run(first)).toBe("first true");
+    const names = readdirSync(cacheFolder);
+    expect(names.filter((name) => name.startsWith("young"))).toHaveLength(100);
+    expect(names.filter((name) => name.startsWith("old"))).toEqual([]);
   });
 
   it("keeps V8's code once it has worked, and survives a code cache that is damaged", async () => {

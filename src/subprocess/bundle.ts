@@ -22,6 +22,7 @@ import {
   readFileSync,
   renameSync,
   rmSync,
+  utimesSync,
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
@@ -29,6 +30,7 @@ import { basename, dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { threadId } from "node:worker_threads";
 import type { Plugin } from "esbuild";
+import { RealClock } from "../foundation/index.ts";
 
 /** What a child is started with. All are absolute paths. */
 export interface ChildProgram {
@@ -102,7 +104,11 @@ interface Built {
 async function built(entry: string, root: string, cacheFolder: string): Promise<string> {
   const record = join(cacheFolder, `${hashOf([entry, ...EXTERNAL].join("\n"))}.json`);
   const known = readRecord(record);
-  if (known !== undefined && isFresh(known, root, cacheFolder)) return join(cacheFolder, known.program);
+  if (known !== undefined && isFresh(known, root, cacheFolder)) {
+    const program = join(cacheFolder, known.program);
+    for (const path of [program, record]) markUsed(path);
+    return program;
+  }
   const { content, inputs } = await bundle(entry, root);
   const program = `${hashOf(content)}.cjs`;
   prune(cacheFolder);
@@ -165,7 +171,7 @@ function hashing(root: string, inputs: Record<string, string>): Plugin {
   };
 }
 
-/** Keeps a cache from growing for ever: only what was written last stays. */
+/** Keeps a cache from growing for ever: what was used last stays, and what may be in use: children start from it. */
 function prune(cacheFolder: string): void {
   const files = readdirSync(cacheFolder).map((name) => join(cacheFolder, name));
   const aged = files.map((path) => ({
@@ -173,7 +179,21 @@ function prune(cacheFolder: string): void {
     mtimeMs: lstatSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0,
   }));
   aged.sort((a, b) => b.mtimeMs - a.mtimeMs);
-  for (const { path } of aged.slice(CACHED_FILES_MAX)) rmSync(path, { force: true });
+  const youngMs = new RealClock().now() - IN_USE_MS;
+  for (const { path, mtimeMs } of aged.slice(CACHED_FILES_MAX)) {
+    if (mtimeMs < youngMs) rmSync(path, { force: true });
+  }
+}
+
+/** As long as an exploration may take that began with what is there. */
+const IN_USE_MS = 2 * 60 * 60 * 1000;
+
+function markUsed(path: string): void {
+  try {
+    utimesSync(path, new Date(), new Date());
+  } catch {
+    // Another process has just replaced it by one that is younger.
+  }
 }
 
 const CACHED_FILES_MAX = 60;
