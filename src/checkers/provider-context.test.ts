@@ -108,6 +108,33 @@ describe("the context of a request", () => {
   });
 });
 
+describe("a request for a summary", () => {
+  const tells = (index: number, told: string) => {
+    const history = asked();
+    const preparation = {
+      kind: "compaction",
+      messagesToSummarize: [user("one"), user("two")],
+      turnPrefixMessages: [user("three")],
+      retainedTail: [],
+      isSplitTurn: true,
+      tokensBefore: 1,
+      fileOps: { read: [], written: [], edited: [] },
+      settings: { enabled: true, reserveTokens: 1, keepRecentTokens: 1 },
+    } as const;
+    return history
+      .commit("stray", [set("op.preparation", `${history.operationId}:task`, preparation as never)])
+      .effect({ kind: "summary", task: 0, index, attempt: 1, usage, told });
+  };
+
+  it("tells of every message that the summary will stand for, in their order", () => {
+    expect(found(tells(0, "There are one, two."))).toEqual([]);
+    expect(found(tells(1, "And three."))).toEqual([]);
+    expect(found(tells(0, "There is two."))).toEqual(["a summarizer is not told"]);
+    expect(found(tells(0, "There are two, one."))).toEqual(["a summarizer is not told"]);
+    expect(found(tells(1, "There are one, two."))).toEqual(["a summarizer is not told"]);
+  });
+});
+
 describe("a poll", () => {
   const polls = (job: string) => poll(suspended()).effect({ kind: "request", turn: 0, ask: 2, usage, job });
 

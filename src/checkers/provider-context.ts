@@ -5,15 +5,16 @@
  * *Context*: what of them a provider is shown. Responses that ended in an error, a cancellation or a job are not; a
  * summary is said by the user; every call is answered once, right after the message that asks for it.
  *
- * Checks, when a request happens: who says what, in which order, with which calls. A runtime whose reading of a branch is
+ * Checks, when a request happens: who says what, in which order, with which calls; and of a request for a summary that
+ * its summarizer is told every message that it will stand for, in their order. A runtime whose reading of a branch is
  * wrong commits nothing that is wrong, and no answer of a scripted provider depends on it, so nothing else can tell.
  *
- * Does not check: requests for summaries, images and reasoning, texts behind their beginning (`shortened`), requests that
+ * Does not check: what else a summarizer is told, images and reasoning, texts behind their beginning (`shortened`), requests that
  * something overtook on their way out, and branches with custom entries that an application projects.
  */
-import { type BillRow, type ShownMessage, shortened } from "../faults/index.ts";
+import { type BillRow, type ShownMessage, type SummaryRow, shortened } from "../faults/index.ts";
 import { jsonEquals } from "../foundation/index.ts";
-import type { AgentMessage, Entry, OperationState } from "../model/index.ts";
+import type { AgentMessage, DurableStructuralPreparation, Entry, OperationState } from "../model/index.ts";
 import type { HarnessCheck, HarnessCheckRun, Report } from "./harness-check.ts";
 import { assistantIn, callsIn } from "./rows/site.ts";
 import type { StoreModel } from "./store-model.ts";
@@ -22,14 +23,16 @@ export const providerContext: HarnessCheck = {
   name: "provider-context",
   promise:
     "a request shows the provider exactly what its branch says, and a poll names the job that was put off",
-  doesNotCheck: "requests for summaries, and requests that something overtook on their way out",
+  doesNotCheck: "what else a summarizer is told, and requests that something overtook on their way out",
   start: () => run,
 };
 
 const run: HarnessCheckRun = {
   event: (event, model, report) => {
-    if (event.kind !== "effect" || event.row.kind !== "request" || event.overtakenBy !== undefined) return;
+    if (event.kind !== "effect" || event.overtakenBy !== undefined) return;
     const { row } = event;
+    if (row.kind === "summary") checkTold(row, model, report);
+    if (row.kind !== "request") return;
     const lane = row.lane ?? FIRST_LANE;
     const state = model.value("op.state", model.value("lane.state", lane)?.currentOperationId ?? "");
     // Without an intent there is nothing to hold it against; effect safety says so.
@@ -75,6 +78,29 @@ function checkJob(
   const handle = assistantIn(model.entry(phase.deferred.sourceEntryId))?.deferred;
   if (handle === undefined || handle.id === job) return;
   report("poll of another job", `turn ${turn} was put off as job ${handle.id}, and ${job} was polled`);
+}
+
+function checkTold({ task, index, told }: SummaryRow, model: StoreModel, report: Report): void {
+  // No scenario with several lanes comes to a summary, so there is one preparation at most.
+  const [preparation] = model.registers("op.preparation");
+  if (told === undefined || preparation === undefined) return;
+  let from = 0;
+  for (const { text } of (partsOf(preparation.value)[index] ?? []).flatMap(saidIn)) {
+    const at = told.indexOf(text.slice(0, SUMMARY_PART), from);
+    if (at < 0) {
+      const missing = JSON.stringify(text.slice(0, SUMMARY_PART));
+      report("a summarizer is not told", `request ${index} of summary ${task} says nothing of ${missing}`);
+      return;
+    }
+    from = at;
+  }
+}
+
+/** What the requests of an attempt are about, in their order. */
+function partsOf(preparation: DurableStructuralPreparation): readonly (readonly AgentMessage[])[] {
+  if (preparation.kind === "branch_summary") return [preparation.messages];
+  const { messagesToSummarize, turnPrefixMessages } = preparation;
+  return [messagesToSummarize, turnPrefixMessages].filter(({ length }) => length > 0);
 }
 
 /** A message of a context; of a summary only what it has to hold is known, and of an answer that is missing nothing. */

@@ -47,6 +47,8 @@ export interface SummaryRow {
   /** From 1. */
   readonly attempt: number;
   readonly usage: ScriptedUsage;
+  /** All that the summarizer was told; absent where a system's adapter does not say it. */
+  readonly told?: string;
 }
 
 /** A decision hook of the application that ran. */

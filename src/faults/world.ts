@@ -158,16 +158,20 @@ export class World {
     });
   }
 
-  /** Sends a request for a summary; the numbers as in {@link SummaryRow}. Rejects as `request` does. */
+  /** Sends a request for a summary; the rest as in {@link SummaryRow}. Rejects as `request` does. */
   requestSummary(
     access: WorldAccess,
-    { task, index, attempt }: { readonly task: number; readonly index: number; readonly attempt: number },
+    { task, index, attempt, told }: Pick<SummaryRow, "task" | "index" | "attempt" | "told">,
   ): Promise<ScriptedReply> {
     return this.#effect(access, SUMMARY_LABEL, () => {
       const reply = summaryReply(this.scenario, { task, index, attempt });
       if (reply === undefined)
         throw new ScriptExhausted(this.scenario.name, `request ${index} of summary ${task}`);
-      return { row: { kind: "summary", task, index, attempt, usage: reply.usage }, answer: () => reply };
+      const said = told === undefined ? {} : { told };
+      return {
+        row: { kind: "summary", task, index, attempt, usage: reply.usage, ...said },
+        answer: () => reply,
+      };
     });
   }
 

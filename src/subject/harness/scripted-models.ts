@@ -36,7 +36,7 @@ import { summaryGenerationOf } from "../../operation/index.ts";
 import type { Storage } from "../../storage/index.ts";
 import { misgive } from "./misbehaviour.ts";
 import { SettledStream, said } from "./settled-stream.ts";
-import { shownAs } from "./shown-as.ts";
+import { shownAs, wordsIn } from "./shown-as.ts";
 
 /** The one model of the scripted world. */
 export const SCRIPTED_MODEL: Model = {
@@ -189,8 +189,9 @@ export class ScriptedModels implements Models {
     const request = await openSummaryRequest(this.#store);
     if (request !== undefined) {
       const task = taskOf(entries);
+      const told = messages.map(({ content }) => wordsIn(content)).join("\n");
       const send = async () => {
-        const reply = await this.#world.requestSummary(this.#access, { task, ...request });
+        const reply = await this.#world.requestSummary(this.#access, { task, ...request, told });
         await this.#access.during?.({ summary: task, request: request.index });
         return reply;
       };

@@ -4,7 +4,7 @@ import type { Message } from "../../model/index.ts";
 
 /** See the module header. */
 export function shownAs(message: Message): ShownMessage {
-  const text = shortened(textOf(message.content));
+  const text = shortened(wordsIn(message.content));
   switch (message.role) {
     case "user":
       return { by: "user", text };
@@ -17,7 +17,8 @@ export function shownAs(message: Message): ShownMessage {
   }
 }
 
-function textOf(content: Message["content"]): string {
+/** The text of a content. */
+export function wordsIn(content: Message["content"]): string {
   if (typeof content === "string") return content;
   return (content ?? []).flatMap((block) => (block.type === "text" ? block.text : [])).join("\n");
 }
