@@ -6,25 +6,18 @@
  */
 import { mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import {
-  MemorySessionFiles,
-  NodeSessionFiles,
-  type SessionFiles,
-  sessionDirectory,
-} from "../../txlog/index.ts";
+import { MemorySessionFiles, type SessionFiles, sessionDirectory } from "../../txlog/index.ts";
 import type { Disk, DiskFile, TornDisk } from "../contract.ts";
 import { tearsOf } from "../tears.ts";
+import { RootedFiles, SESSION_CWD } from "./rooted-files.ts";
 
 /** Where the files of a session are. */
 type Ground =
-  | { readonly kind: "host"; readonly cwd: string }
+  | { readonly kind: "host"; readonly folder: string }
   | { readonly kind: "memory"; readonly files: MemorySessionFiles };
 
 /** The name of the one file of a disk. */
 const SESSION = "session";
-
-/** The working directory of every session in memory. */
-const MEMORY_CWD = "/session";
 
 /** See the module header. */
 export class TxlogDisk implements Disk {
@@ -37,17 +30,18 @@ export class TxlogDisk implements Disk {
   }
 
   /** Real files below a folder. */
-  static onHost(cwd: string): TxlogDisk {
-    mkdirSync(cwd, { recursive: true });
-    return new TxlogDisk({ kind: "host", cwd });
+  static onHost(folder: string): TxlogDisk {
+    mkdirSync(folder, { recursive: true });
+    return new TxlogDisk({ kind: "host", folder });
   }
 
+  /** The working directory of its session, as that sees it. */
   get cwd(): string {
-    return this.#ground.kind === "host" ? this.#ground.cwd : MEMORY_CWD;
+    return SESSION_CWD;
   }
 
   get fileSystem(): SessionFiles {
-    return this.#ground.kind === "host" ? new NodeSessionFiles() : this.#ground.files;
+    return this.#ground.kind === "host" ? new RootedFiles(this.#ground.folder) : this.#ground.files;
   }
 
   /** The bytes of the session file as they are now. */
@@ -100,21 +94,21 @@ export class TxlogDisk implements Disk {
   }
 
   dispose(): void {
-    if (this.#ground.kind === "host") rmSync(this.#ground.cwd, { recursive: true, force: true });
+    if (this.#ground.kind === "host") rmSync(this.#ground.folder, { recursive: true, force: true });
   }
 
   #copyWith(bytes: Uint8Array): TxlogDisk {
     const files = new MemorySessionFiles();
-    files.setContents(join(sessionDirectory(MEMORY_CWD), this.#file().name), bytes);
+    files.setContents(join(sessionDirectory(SESSION_CWD), this.#file().name), bytes);
     return new TxlogDisk({ kind: "memory", files });
   }
 
   #file(): { readonly name: string; readonly bytes: Uint8Array | undefined } {
-    const directory = sessionDirectory(this.cwd);
     if (this.#ground.kind === "memory") {
       const [path = ""] = this.#ground.files.paths();
       return { name: path.slice(path.lastIndexOf("/") + 1), bytes: this.#ground.files.contents(path) };
     }
+    const directory = sessionDirectory(this.#ground.folder);
     const [name = ""] = readdirSync(directory);
     return { name, bytes: readFileSync(join(directory, name)) };
   }
