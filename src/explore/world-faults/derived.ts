@@ -9,6 +9,7 @@
  * the same.
  */
 import {
+  isStructural,
   type Moment,
   type ReplyFault,
   type ReplyPlace,
@@ -44,8 +45,8 @@ export function sitesOf(
   events: readonly TimelineEvent[],
 ): readonly Site[] {
   const effects = events.flatMap((event) => (event.kind === "effect" ? [event] : []));
-  // An answer that a later call names must be said, or the call has no place to go to.
-  const isNamed = scenario.stimuli.some((call) => call.call === "navigateTree");
+  const isCounted = isCountedOn(scenario);
+  const areSummariesFree = !countsOnSummaries(scenario);
   const asks = effects.flatMap(({ boundary, row }): { readonly row: Row; readonly place: ReplyPlace }[] => {
     if (row.kind === "summary") return [{ row, place: "summary" as const }];
     const place: ReplyPlace = boundary.label === POLL_LABEL ? "poll" : "turn";
@@ -54,18 +55,20 @@ export function sitesOf(
   switch (kind.place) {
     case "reply":
       return asks
-        .filter(({ place }) => kind.of.includes(place) && (place === "summary" || !isNamed))
+        .filter(
+          ({ place }) => kind.of.includes(place) && (place === "summary" ? areSummariesFree : !isCounted),
+        )
         .map((ask) => ({ kind: "reply", ...ask }));
     case "restart":
       // Only where a request that was lost is asked again.
-      return scenario.settings.retry?.enabled !== true || isNamed
+      return scenario.settings.retry?.enabled !== true || isCounted
         ? []
         : asks
             .filter(({ place, row }) => place === "turn" && replyOf(scenario, row)?.stopReason !== "deferred")
             .map((ask) => ({ kind: "reply", ...ask }));
     case "stream":
       return asks
-        .filter(({ place }) => place === "summary" || (place === "turn" && !isNamed))
+        .filter(({ place }) => (place === "summary" ? areSummariesFree : place === "turn" && !isCounted))
         .flatMap(({ row }) =>
           Array.from(
             { length: eventCount(replyOf(scenario, row)) },
@@ -78,9 +81,13 @@ export function sitesOf(
         );
     case "tool":
     case "tool hook":
-      return effects.flatMap(({ row }): Site[] =>
-        row.kind === "tool" ? [{ kind: "call", tool: row.tool, callId: row.callId }] : [],
-      );
+      return effects.flatMap(({ row }): Site[] => {
+        // A tool that throws already has nothing right about it that could be wrong.
+        const isWrong = (name: string) =>
+          scenario.tools.find((tool) => tool.name === name)?.does.kind === "throws";
+        if (row.kind !== "tool" || (kind.place === "tool" && isWrong(row.tool))) return [];
+        return [{ kind: "call", tool: row.tool, callId: row.callId }];
+      });
     case "hook":
     case "listener":
     case "clock":
@@ -88,6 +95,20 @@ export function sitesOf(
     default:
       return absurd(kind, "kind of fault");
   }
+}
+
+/**
+ * Whether a later call counts on the answers: it names one of them, there must be enough of them to be compacted, or it is
+ * made while the run waits because one failed. With another answer such a call has no place to go to, and what is looked
+ * at would be the scenario.
+ */
+function isCountedOn({ stimuli, meanwhile }: Scenario): boolean {
+  return stimuli.some(isStructural) || (meanwhile ?? []).some((call) => "retryOf" in call.while);
+}
+
+/** Whether a later call counts on being refused, because what was to be summarized has been. */
+function countsOnSummaries({ stimuli }: Scenario): boolean {
+  return stimuli.some((call) => isStructural(call) && call.refused !== undefined);
 }
 
 /** The scenario with the fault at that site. */
