@@ -26,7 +26,7 @@ interface FuzzOptions extends CommonOptions {
 /** Cases that are drawn if neither a number nor a time is given. */
 const DEFAULT_RUNS = 200;
 /** With a time and without a number; more than are run in a day. */
-const ENDLESS_RUNS = 1_000_000;
+const ENDLESS_RUNS = 100_000;
 const SHRINK = { triesMax: 400, timeMaxMs: 60_000 };
 
 export function fuzz(program: Command, streams: Streams, end: (code: ExitCode) => void, line: string): void {
