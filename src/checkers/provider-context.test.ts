@@ -5,7 +5,8 @@ import type { AgentMessage, Entry } from "../model/index.ts";
 import { poll, suspended } from "./testing/deferred-histories.ts";
 import { History } from "./testing/history.ts";
 import { signatures } from "./testing/judging.ts";
-import { assistant, set } from "./testing/values.ts";
+import { attempt, compacting, generate } from "./testing/structural-histories.ts";
+import { assistant, drop, set } from "./testing/values.ts";
 
 const found = (history: History) => signatures(history, "provider-context");
 const OTHER = ["context other than the branch"];
@@ -109,20 +110,26 @@ describe("the context of a request", () => {
 });
 
 describe("a request for a summary", () => {
+  const prepared = (...messages: readonly string[]) => ({
+    kind: "compaction",
+    messagesToSummarize: messages.map(user),
+    turnPrefixMessages: [user("three")],
+    retainedTail: [],
+    isSplitTurn: true,
+    tokensBefore: 1,
+    fileOps: { read: [], written: [], edited: [] },
+    settings: { enabled: true, reserveTokens: 1, keepRecentTokens: 1 },
+  });
   const tells = (index: number, told: string) => {
-    const history = asked();
-    const preparation = {
-      kind: "compaction",
-      messagesToSummarize: [user("one"), user("two")],
-      turnPrefixMessages: [user("three")],
-      retainedTail: [],
-      isSplitTurn: true,
-      tokensBefore: 1,
-      fileOps: { read: [], written: [], edited: [] },
-      settings: { enabled: true, reserveTokens: 1, keepRecentTokens: 1 },
-    } as const;
+    const history = attempt(generate(compacting()));
+    const [{ key } = { key: "" }] = history.model.registers("op.preparation");
     return history
-      .commit("stray", [set("op.preparation", `${history.operationId}:task`, preparation as never)])
+      .commit("stray", [
+        // An earlier compaction of a run leaves what was prepared for it, here in front, until the run ends.
+        drop("op.preparation", key),
+        set("op.preparation", `${history.operationId}:earlier`, prepared("zero") as never),
+        set("op.preparation", key, prepared("one", "two") as never),
+      ])
       .effect({ kind: "summary", task: 0, index, attempt: 1, usage, told });
   };
 

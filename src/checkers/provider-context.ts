@@ -16,7 +16,7 @@ import { type BillRow, type ShownMessage, type SummaryRow, shortened } from "../
 import { jsonEquals } from "../foundation/index.ts";
 import type { AgentMessage, DurableStructuralPreparation, Entry, OperationState } from "../model/index.ts";
 import type { HarnessCheck, HarnessCheckRun, Report } from "./harness-check.ts";
-import { assistantIn, callsIn } from "./rows/site.ts";
+import { assistantIn, callsIn, decisionOf } from "./rows/site.ts";
 import type { StoreModel } from "./store-model.ts";
 
 export const providerContext: HarnessCheck = {
@@ -81,11 +81,10 @@ function checkJob(
 }
 
 function checkTold({ task, index, told }: SummaryRow, model: StoreModel, report: Report): void {
-  // No scenario with several lanes comes to a summary, so there is one preparation at most.
-  const [preparation] = model.registers("op.preparation");
+  const preparation = underWay(model);
   if (told === undefined || preparation === undefined) return;
   let from = 0;
-  for (const { text } of (partsOf(preparation.value)[index] ?? []).flatMap(saidIn)) {
+  for (const { text } of (partsOf(preparation)[index] ?? []).flatMap(saidIn)) {
     const at = told.indexOf(text.slice(0, SUMMARY_PART), from);
     if (at < 0) {
       const missing = JSON.stringify(text.slice(0, SUMMARY_PART));
@@ -94,6 +93,18 @@ function checkTold({ task, index, told }: SummaryRow, model: StoreModel, report:
     }
     from = at;
   }
+}
+
+/**
+ * What was prepared for the summary that is being made. Earlier compactions of a run leave their preparations until it
+ * ends. No scenario with several lanes comes to a summary, so one is made at a time.
+ */
+function underWay(model: StoreModel): DurableStructuralPreparation | undefined {
+  for (const { key, value } of model.registers("op.state")) {
+    const decision = decisionOf(value);
+    if (decision?.status === "generating") return model.value("op.preparation", `${key}:${decision.taskId}`);
+  }
+  return undefined;
 }
 
 /** What the requests of an attempt are about, in their order. */
