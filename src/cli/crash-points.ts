@@ -7,11 +7,15 @@ import {
   checkersOf,
   scenariosOf,
   subjectsOf,
+  wholeNumber,
   withCutOptions,
 } from "./options.ts";
 import { runExploration } from "./session.ts";
 import type { Streams } from "./streams.ts";
 import { VERSION } from "./version.ts";
+
+/** All third deaths of a scenario are some tens of thousands. */
+const DEEPER_ONE_IN = 50;
 
 export function crashPoints(
   program: Command,
@@ -27,13 +31,20 @@ export function crashPoints(
         .choices(["none", "sample", "all"])
         .default("none"),
     )
-    .action(async (names: string[], options: CutOptions) => {
+    .option(
+      "--deeper-one-in <n>",
+      "with a depth of 3 or more: of third and later deaths one in n, drawn by the seed; 1 is all",
+      wholeNumber("--deeper-one-in", 1),
+      DEEPER_ONE_IN,
+    )
+    .action(async (names: string[], options: CutOptions & { readonly deeperOneIn: number }) => {
       const subjects = subjectsOf(options.subject);
       const plan = {
         scenarios: scenariosOf(names),
         subjects,
         seed: options.seed,
         depth: options.depth,
+        ...(options.depth > 2 ? { deeperOneIn: options.deeperOneIn } : {}),
         skip: boundariesOf(options.skip, subjects),
         checkersOff: checkersOf(options.off),
         recoverEach: options.recoverEach === true,

@@ -13,6 +13,7 @@ import type { How } from "./crash/recoveries.ts";
 import { countFired, type Fired, positionOf, sumFired } from "./fired.ts";
 import {
   type Boundaries,
+  type Deeper,
   type ExploreResult,
   type Failure,
   type Faults,
@@ -40,6 +41,8 @@ export interface GroupRecord {
   /** Host milliseconds that its runs took. */
   readonly elapsedMs: number;
   readonly boundaries: Boundaries;
+  /** Only where runs die more than twice. */
+  readonly deeper?: Deeper;
   /** Rows that were cut at `before` and at `after`. */
   readonly rows: readonly string[];
   readonly faults: Faults;
@@ -78,6 +81,7 @@ export class GroupTally {
   #survived = 0;
   #violated = 0;
   #inconclusive = 0;
+  #deeper: Deeper = { cut: 0, total: 0 };
   readonly #recoveries: Record<How, number> = { executed: 0, shared: 0, repeated: 0 };
   /** Host milliseconds that the runs of this group took. */
   elapsedMs = 0;
@@ -102,6 +106,12 @@ export class GroupTally {
   /** A boundary that the scenario has, and that is no part of the plan. */
   sawUnplanned(cut: CutRef): void {
     this.#unplanned.add(positionName(cut));
+  }
+
+  /** A third or later death that there is, and whether it is part of the plan. */
+  sawDeeper(isWanted: boolean): void {
+    const { cut, total } = this.#deeper;
+    this.#deeper = { cut: cut + (isWanted ? 1 : 0), total: total + 1 };
   }
 
   /** A fault of the medium that is to be. */
@@ -209,6 +219,7 @@ export class GroupTally {
       inconclusive: this.#inconclusive,
       elapsedMs: this.elapsedMs,
       boundaries: { covered: covered.length, total: total.length, unplanned: this.#unplanned.size },
+      ...(this.#deeper.total === 0 ? {} : { deeper: this.#deeper }),
       rows: this.rows,
       faults: this.faults,
       fired: [
@@ -271,6 +282,7 @@ export function collect(
     },
     coverage: {
       boundaries: boundariesOf(groups),
+      ...deeperOf(groups),
       ...faultsOf(groups),
       ...firedOf(groups),
       ...ordersOf(groups),
@@ -298,6 +310,12 @@ function boundariesOf(groups: readonly GroupRecord[]): Boundaries {
   const unplanned = sum((boundaries) => boundaries.unplanned ?? 0);
   const planned = { covered: sum(({ covered }) => covered), total: sum(({ total }) => total) };
   return unplanned === 0 ? planned : { ...planned, unplanned };
+}
+
+function deeperOf(groups: readonly GroupRecord[]): Pick<ExploreResult["coverage"], "deeper"> {
+  const sum = (key: keyof Deeper) => groups.reduce((total, { deeper }) => total + (deeper?.[key] ?? 0), 0);
+  const deeper = { cut: sum("cut"), total: sum("total") };
+  return deeper.total === 0 ? {} : { deeper };
 }
 
 function faultsOf(groups: readonly GroupRecord[]): Pick<ExploreResult["coverage"], "faults"> {

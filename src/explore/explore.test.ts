@@ -76,7 +76,18 @@ describe("an exploration of a right subject", () => {
       depth === 0
         ? 0
         : recoveries.slice(10 - 5 * rungsLeft).reduce((sum, left) => sum + 1 + runsFrom(left, depth - 1), 0);
-    expect((await exploreLadders([ladder()], { depth: 3 })).totals.survived).toBe(1 + runsFrom(2, 3));
+    const all = await exploreLadders([ladder()], { depth: 3 });
+    expect(all.totals.survived).toBe(1 + runsFrom(2, 3));
+    // Of the third deaths there may be a sample, and it is said of how many.
+    const third = all.totals.survived - (1 + 10 + second);
+    expect(all.coverage.deeper).toEqual({ cut: third, total: third });
+    const some = await exploreLadders([ladder()], { depth: 3, deeperOneIn: 4 });
+    const drawn = some.totals.survived - (1 + 10 + second);
+    expect(some.coverage.deeper).toEqual({ cut: drawn, total: third });
+    expect(drawn).toBeGreaterThan(0);
+    expect(drawn).toBeLessThan(third / 2);
+    const again = await exploreLadders([ladder()], { depth: 3, deeperOneIn: 4 });
+    expect([again.totals, again.coverage]).toEqual([some.totals, some.coverage]);
   });
 
   it("tells its host of each run", async () => {

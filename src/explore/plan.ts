@@ -26,6 +26,8 @@ export interface ExplorePlan {
   readonly seed: number;
   /** Deaths in one run. */
   readonly depth: number;
+  /** Of third and later deaths one in this many is died, drawn by the seed; all of them if absent. */
+  readonly deeperOneIn?: number;
   /** Boundaries to leave out, by label and occurrence. They stay uncovered, and the result inconclusive. */
   readonly skip: readonly string[];
   readonly checkersOff: readonly string[];

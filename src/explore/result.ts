@@ -87,6 +87,8 @@ export interface Limit {
 export interface Coverage {
   /** Boundaries with position, over all scenarios and subjects of the plan. */
   readonly boundaries: Boundaries;
+  /** Third and later deaths: those that were died, of those that there are. Only where runs die so often. */
+  readonly deeper?: Deeper;
   /** Damages and failures of a medium: those that were done and that fired, of those that were to be. Only where there are any. */
   readonly faults?: Faults;
   /** How often each kind of death and fault was to be, and how often it was reached and fired. Only where there are any. */
@@ -102,6 +104,12 @@ export interface Boundaries {
   readonly covered: number;
   readonly total: number;
   readonly unplanned?: number;
+}
+
+/** Deaths in recoveries of recoveries. A sample of them is died, so what is left is no gap in what was asked for. */
+export interface Deeper {
+  readonly cut: number;
+  readonly total: number;
 }
 
 /** Of `covered`, `recoveries` were gone on from by a recovery that was executed. */

@@ -118,13 +118,14 @@ function isCut({ coverage, groups }: Pick<ExploreResult, "coverage" | "groups">)
 
 /** What was looked at, of what there is. */
 function covers(result: Pick<ExploreResult, "coverage" | "groups">): string[] {
-  const { boundaries, faults, orders } = result.coverage;
+  const { boundaries, deeper, faults, orders } = result.coverage;
   const line = (what: string, part: { covered: number; total: number }, more = "") => {
     const text = `${what} ${part.covered} of ${part.total} (${percentOf(part)} %)${more}`;
     return part.covered === part.total ? text : pc.yellow(text);
   };
   return [
     ...(isCut(result) ? [line("boundaries", boundaries, unplannedOf(boundaries))] : []),
+    ...(deeper === undefined ? [] : [`third and later deaths: ${deeper.cut} of ${deeper.total}`]),
     ...(orders === undefined ? [] : [line("orders of races, each proven from its timeline:", orders)]),
     ...(faults === undefined
       ? []

@@ -2,8 +2,8 @@
  * The deaths of one scenario on one subject: cut at every boundary, with the second deaths in its recoveries, and driven
  * in every way. What the stores of a family recovered to is compared when the records are put together.
  */
-import { type CutRef, World } from "../../faults/index.ts";
-import { VirtualClock } from "../../foundation/index.ts";
+import { type CutRef, cutRefName, World } from "../../faults/index.ts";
+import { seededRandom, VirtualClock } from "../../foundation/index.ts";
 import type { View } from "../../subject/index.ts";
 import { GroupTally } from "../collect.ts";
 import { type CrashPlan, type CrashSink, exploreCrashes, runIdOf } from "../crash/crash.ts";
@@ -42,8 +42,9 @@ async function explorePair(plan: ExplorePlan, pair: Pair, work: UnitWork): Promi
   const second = new GroupTally("second", scenario.name, subject.id, plan.checkersOff);
   const reached = new ReachedTally();
   const isWanted = (cut: CutRef) => isPlanned(plan, pair, cut);
-  const sink = crashSink(plan.depth === 1 ? [tally, second] : [tally, tally], reached, work, isWanted);
   const cutting = crashPlan(plan, pair, work, isWanted);
+  const tallies = plan.depth === 1 ? ([tally, second] as const) : ([tally, tally] as const);
+  const sink = crashSink(tallies, reached, work, isWanted, cutting);
   const reference = await timed(work, tally, () => exploreCrashes(context, cutting, sink));
   const groups = [tally, ...(second.boundaries.total.length > 0 ? [second] : [])];
   if (reference !== undefined) groups.push(...(await drivesGroup(context, reference)));
@@ -58,9 +59,20 @@ function crashPlan(
   isWanted: (cut: CutRef) => boolean,
 ): CrashPlan {
   const { depth, recoverEach = false } = plan;
-  const wants: CrashPlan["wants"] = (_path, cut) => !skips.has(cut) && isWanted(cut);
+  const wants: CrashPlan["wants"] = (path, cut) =>
+    !skips.has(cut) && isWanted(cut) && (path.length < 2 || isDrawn(plan, pair, [...path, cut]));
   const secondDeaths = depth === 1 && !isSampled(plan, pair);
   return { depth, secondDeaths, recoverEach, wants, enough: () => false };
+}
+
+/** Whether a third or later death is part of the plan; by its name, so that it is the same in every process. */
+function isDrawn(
+  { seed, deeperOneIn = 1 }: ExplorePlan,
+  { scenario }: Pair,
+  path: readonly CutRef[],
+): boolean {
+  const name = path.map(cutRefName).join("+");
+  return seededRandom(seed, "deeper", scenario.name, name).nextInt(deeperOneIn) === 0;
 }
 
 /** @param tallies of the first deaths of runs, and of the second ones. */
@@ -69,12 +81,14 @@ function crashSink(
   reached: ReachedTally,
   { host }: UnitWork,
   isWanted: (cut: CutRef) => boolean,
+  { wants }: CrashPlan,
 ): CrashSink {
   let runCount = 0;
   return {
     saw: (path, cut) => {
       if (path.length === 0 && !isWanted(cut)) first.sawUnplanned(cut);
       else if (path.length === 0) first.saw(cut);
+      else if (path.length > 1) first.sawDeeper(wants(path, cut));
       else if (second !== first) second.saw(cut);
     },
     judged: (judgement, path, digest, how) => {
