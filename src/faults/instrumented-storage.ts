@@ -51,8 +51,9 @@ export interface Instruments {
 export class InstrumentedStorage implements Storage {
   readonly #inner: Storage;
   readonly #instruments: Instruments;
-  /** The commit that is being recorded. */
-  #recording: Promise<unknown> | undefined;
+  #isRecording = false;
+  /** Commits that wait until another is recorded; nearly always none, and then waiting costs nothing. */
+  readonly #waiting: (() => void)[] = [];
 
   constructor(inner: Storage, instruments: Instruments) {
     this.#inner = inner;
@@ -63,11 +64,8 @@ export class InstrumentedStorage implements Storage {
     const { gate, timeline, label, released, stats: asked = this.#inner, now } = this.#instruments;
     const { writes } = transaction;
     return gate.pass("commit", label(writes), async (boundary) => {
-      while (this.#recording !== undefined) await this.#recording;
-      let isRecorded = () => {};
-      this.#recording = new Promise<void>((resolve) => {
-        isRecorded = resolve;
-      });
+      if (this.#isRecording) await new Promise<void>((turn) => this.#waiting.push(turn));
+      this.#isRecording = true;
       released?.(boundary);
       try {
         const result = await this.#inner.commit(transaction);
@@ -83,8 +81,10 @@ export class InstrumentedStorage implements Storage {
         timeline.push({ kind: "commit-failed", boundary, payload, error: describeError(error) });
         throw error;
       } finally {
-        this.#recording = undefined;
-        isRecorded();
+        const next = this.#waiting.shift();
+        // Whoever comes meanwhile stands behind the one whose turn it is.
+        this.#isRecording = next !== undefined;
+        next?.();
       }
     });
   }
