@@ -90,6 +90,25 @@ describe("an exploration of a right subject", () => {
     expect([again.totals, again.coverage]).toEqual([some.totals, some.coverage]);
   });
 
+  it("lets a walked recovery take another order of what is under way, if it does so again and may", async () => {
+    // A life whose gate stops writes in its own hand, as two calls may come in another order when one of them is held up.
+    let count = 0;
+    const walkedAs = (mark: () => string): Parameters<typeof ladder>[0] => ({
+      word: ({ incarnation, isNamed }, _rung, text) => (incarnation > 0 && isNamed ? text + mark() : text),
+    });
+    const anything = async () => ({ canonical: '{"rungs":{"$any":"value"}}', demands: [] });
+    const found = async (flaws: Parameters<typeof ladder>[0]) => {
+      const { failures } = await exploreLadders([ladder(flaws)], { depth: 2 });
+      return [...new Set(failures.map(({ checker, signature }) => `${checker}: ${signature}`))];
+    };
+    expect(await found({ ...walkedAs(() => "!"), expect: anything })).toEqual([]);
+    // Not if the specification knows no such end, nor if it ends otherwise each time.
+    expect(await found(walkedAs(() => "!"))).toContain("determinism: walk-differs");
+    expect(await found({ ...walkedAs(() => `${count++}`), expect: anything })).toContain(
+      "determinism: walk-differs",
+    );
+  });
+
   it("tells its host of each run", async () => {
     const told: string[] = [];
     await explore(plan([ladder()]), {

@@ -5,6 +5,10 @@
  * from (`recoveries.ts`), judged, and held against what the specification demands there. With depth, a recovery
  * is itself run, walked and cut; its reference is the recovery that was not cut again (design §3.6). Without depth that
  * is done where a recovery makes a commit that nothing made before it (`second-deaths.ts`).
+ *
+ * A walk stops where the reference does not, so of two things that are under way at once another may come first. At the
+ * beginning of a run nothing is, and any difference is drift. In a recovery calls start side by side: there a walk may end
+ * otherwise if it ends so again, and if the judges and the specification allow that end too.
  */
 import { createHash } from "node:crypto";
 import { isExactlySame, Known } from "../../checkers/index.ts";
@@ -17,7 +21,7 @@ import {
   World,
 } from "../../faults/index.ts";
 import { VirtualClock } from "../../foundation/index.ts";
-import type { View } from "../../subject/index.ts";
+import type { RecoveryExpectation, View } from "../../subject/index.ts";
 import { type Finding, judge, together } from "../judgement.ts";
 import type { Judgement } from "../result.ts";
 import {
@@ -95,16 +99,21 @@ interface Exploration {
   readonly made: RowsMade;
 }
 
+/** What the specification demands after a death, where it is known. */
+type Expectation = RecoveryExpectation | string | undefined;
+
 /** Walks from `start` and judges every wanted death; recurses while there is depth left. */
 async function explore(
   exploration: Exploration,
   start: Standing,
   reference: View,
   path: readonly CutRef[],
+  expectation?: Expectation,
 ): Promise<void> {
   const { context, plan, sink } = exploration;
   const recoveries = new Recoveries(context, exploration.sample);
   const isTorn = start.disk.size() !== undefined;
+  const again = expectation === undefined ? undefined : forkStanding(start, context.folder);
   let commitCount = 0;
   let tearCount = 0;
   const end = await walk(context, start, {
@@ -117,9 +126,11 @@ async function explore(
     enough: () => plan.enough(),
     visit: (death) => recover(exploration, recoveries, death, reference, path),
   });
-  if (end === undefined) return;
   // The walk is the same run as the reference; if it is not, something undeclared decides what happens.
-  const drift = driftOf(end, reference);
+  let drift = end && driftOf(end, reference);
+  if (drift !== undefined && (await isAnotherOrder(context, end, again, expectation))) drift = undefined;
+  again?.disk.dispose();
+  if (end === undefined) return;
   const kind = path.length === 0 ? "walk" : "crash";
   const id = runIdOf(context, kind, path);
   if (drift !== undefined) sink.judged({ ...drift, id }, path, undefined);
@@ -152,10 +163,10 @@ async function recover(
   sink.judged(judgement, here, reached && digestOf(reached), how);
   sink.observed?.(here, [...standing.events, ...end.events]);
   if (end.kind !== "settled") return;
-  if (here.length < plan.depth) await dieAgain(exploration, death, end.view, here);
+  if (here.length < plan.depth) await dieAgain(exploration, death, end.view, here, expectation);
   if (plan.secondDeaths) {
     const rows = exploration.made.newOf(end.labels);
-    if (rows.length > 0) await dieAgain(cutting(exploration, rows), death, end.view, here);
+    if (rows.length > 0) await dieAgain(cutting(exploration, rows), death, end.view, here, expectation);
   }
 }
 
@@ -165,9 +176,10 @@ async function dieAgain(
   death: Death,
   recovered: View,
   here: readonly CutRef[],
+  expectation: Expectation,
 ): Promise<void> {
   const again = death.fork();
-  await explore(exploration, again, recovered, here);
+  await explore(exploration, again, recovered, here, expectation);
   again.disk.dispose();
 }
 
@@ -179,6 +191,21 @@ function cutting(exploration: Exploration, rows: readonly string[]): Exploration
     if (cuts.isNew(cut)) sink.saw(path, cut);
   };
   return { ...exploration, plan: cuts.plan, sink: { ...sink, saw } };
+}
+
+/** Whether a walk of a recovery may have ended as it did, where that is not how the reference ended; see the header. */
+async function isAnotherOrder(
+  context: RunContext,
+  end: LifeEnd | undefined,
+  again: Standing | undefined,
+  expectation: Expectation,
+): Promise<boolean> {
+  if (end?.kind !== "settled" || again === undefined || expectation === undefined) return false;
+  const findings = [judge("", end), recoveryOf(expectation, end.view)];
+  if (findings.some(({ violations, inconclusive }) => violations.length > 0 || inconclusive)) return false;
+  const nothing = { seen: () => {}, wants: () => false, enough: () => false, visit: async () => {} };
+  const repeated = await walk(context, again, nothing);
+  return repeated?.kind === "settled" && isExactlySame(repeated.view, end.view);
 }
 
 function driftOf(end: LifeEnd, reference: View): Finding | undefined {
