@@ -3,24 +3,15 @@ import type { Command } from "commander";
 import { MIXTURES } from "../explore/index.ts";
 import { RealClock } from "../foundation/index.ts";
 import type { ExitCode } from "./exit.ts";
-import {
-  type CommonOptions,
-  checkersOf,
-  collect,
-  duration,
-  subjectsOf,
-  wholeNumber,
-  withCommonOptions,
-} from "./options.ts";
+import { type FamilyOptions, familyPlan, withFamilyOptions } from "./family-plan.ts";
+import { collect, duration, subjectsOf, wholeNumber } from "./options.ts";
 import { runExploration } from "./session.ts";
 import type { Streams } from "./streams.ts";
-import { VERSION } from "./version.ts";
 
-interface FuzzOptions extends CommonOptions {
+interface FuzzOptions extends FamilyOptions {
   readonly runs?: number;
   readonly time?: number;
   readonly subject: readonly string[];
-  readonly off: readonly string[];
 }
 
 /** Cases that are drawn if neither a number nor a time is given. */
@@ -30,7 +21,7 @@ const ENDLESS_RUNS = 100_000;
 const SHRINK = { triesMax: 400, timeMaxMs: 60_000 };
 
 export function fuzz(program: Command, streams: Streams, end: (code: ExitCode) => void, line: string): void {
-  withCommonOptions(program.command("fuzz"))
+  withFamilyOptions(program.command("fuzz"))
     .description(
       "generated workloads on one lane and on several, under deaths and failing disks; judged by all judges and by a reference model, and held against each other",
     )
@@ -41,26 +32,17 @@ export function fuzz(program: Command, streams: Streams, end: (code: ExitCode) =
     )
     .option("--time <duration>", "begin no case after this time: 90s, 10m, 1h", duration("--time"))
     .option("--subject <id>", "only this subject (repeatable)", collect, [])
-    .option("--off <checker>", "switch a checker off, to show that it is needed (repeatable)", collect, [])
     .action(async ({ runs, time, ...options }: FuzzOptions) => {
-      const plan = {
+      const plan = familyPlan(options, line, {
         scenarios: [],
         subjects: subjectsOf(options.subject),
-        seed: options.seed,
-        depth: 1,
-        skip: [],
-        checkersOff: checkersOf(options.off),
-        kill: "none" as const,
-        cuts: false,
         fuzz: {
           runs: runs ?? (time === undefined ? DEFAULT_RUNS : ENDLESS_RUNS),
           ...(time === undefined ? {} : { untilMs: new RealClock().now() + time }),
           mixtures: MIXTURES,
           shrink: SHRINK,
         },
-        version: VERSION,
-        command: line,
-      };
+      });
       end(await runExploration(plan, options, streams));
     });
 }

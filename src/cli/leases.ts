@@ -1,26 +1,16 @@
 /** `crashproof leases [SCENARIO…]`: real processes that want one session. */
 import type { Command } from "commander";
 import type { ExitCode } from "./exit.ts";
-import {
-  amount,
-  type CommonOptions,
-  checkersOf,
-  collect,
-  scenariosOf,
-  subjectsOf,
-  wholeNumber,
-  withCommonOptions,
-} from "./options.ts";
+import { type FamilyOptions, familyPlan, withFamilyOptions } from "./family-plan.ts";
+import { amount, collect, scenariosOf, subjectsOf, wholeNumber } from "./options.ts";
 import { runExploration } from "./session.ts";
 import type { Streams } from "./streams.ts";
-import { VERSION } from "./version.ts";
 
-interface LeasesOptions extends CommonOptions {
+interface LeasesOptions extends FamilyOptions {
   readonly subject: readonly string[];
   readonly rounds: number;
   readonly processes: number;
   readonly commits: "every" | number;
-  readonly off: readonly string[];
 }
 
 const DEFAULT_SCENARIOS = ["two-tools"];
@@ -35,7 +25,7 @@ export function leases(
   end: (code: ExitCode) => void,
   line: string,
 ): void {
-  withCommonOptions(program.command("leases"))
+  withFamilyOptions(program.command("leases"))
     .argument("[scenario...]", `scenarios (default: ${DEFAULT_SCENARIOS.join(", ")})`)
     .description(
       "real processes on one session: many that resume it, of which one wins; an owner that is stopped (SIGSTOP) until its lease has run out; a commit against a takeover",
@@ -59,22 +49,13 @@ export function leases(
       amount("--commits"),
       "every",
     )
-    .option("--off <checker>", "switch a checker off, to show that it is needed (repeatable)", collect, [])
     .action(async (names: string[], options: LeasesOptions) => {
       const { rounds, processes, commits } = options;
-      const plan = {
+      const plan = familyPlan(options, line, {
         scenarios: scenariosOf(names.length === 0 ? DEFAULT_SCENARIOS : names),
         subjects: subjectsOf(options.subject.length === 0 ? DEFAULT_SUBJECTS : options.subject),
-        seed: options.seed,
-        depth: 1,
-        skip: [],
-        checkersOff: checkersOf(options.off),
-        kill: "none" as const,
-        cuts: false,
         leases: { rounds, processes, commits },
-        version: VERSION,
-        command: line,
-      };
+      });
       end(await runExploration(plan, options, streams));
     });
 }

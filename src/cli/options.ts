@@ -84,8 +84,18 @@ function shardOf(text: string): Shard {
 
 const SHARDS_MAX = 10_000;
 
+/** The option of every command whose judges can be switched off. */
+export function withOff(command: Command): Command {
+  return command.option(
+    "--off <checker>",
+    "switch a checker off, to show that it is needed (repeatable)",
+    collect,
+    [],
+  );
+}
+
 export function withCutOptions(command: Command): Command {
-  return withCommonOptions(command)
+  return withOff(withCommonOptions(command))
     .option("--subject <id>", "only this subject (repeatable)", collect, [])
     .option(
       "--depth <n>",
@@ -99,8 +109,7 @@ export function withCutOptions(command: Command): Command {
       collect,
       [],
     )
-    .option("--recover-each", "recover from every death by itself, also where several left the very same")
-    .option("--off <checker>", "switch a checker off, to show that it is needed (repeatable)", collect, []);
+    .option("--recover-each", "recover from every death by itself, also where several left the very same");
 }
 
 /** The scenarios of the given names; all of them if none is given. */

@@ -1,20 +1,12 @@
 /** `crashproof races [RACE…]`: both orders of each race, each proven from its timeline and cut at every boundary. */
 import type { Command } from "commander";
 import type { ExitCode } from "./exit.ts";
-import {
-  type CommonOptions,
-  checkersOf,
-  collect,
-  racesOf,
-  subjectsOf,
-  wholeNumber,
-  withCommonOptions,
-} from "./options.ts";
+import { type FamilyOptions, familyPlan, withFamilyOptions } from "./family-plan.ts";
+import { collect, racesOf, subjectsOf, wholeNumber } from "./options.ts";
 import { runExploration } from "./session.ts";
 import type { Streams } from "./streams.ts";
-import { VERSION } from "./version.ts";
 
-interface RacesOptions extends CommonOptions {
+interface RacesOptions extends FamilyOptions {
   readonly subject: readonly string[];
   readonly cuts: boolean;
   readonly explore?: boolean;
@@ -22,7 +14,6 @@ interface RacesOptions extends CommonOptions {
   readonly random: number;
   readonly runs: number;
   readonly recoverEach?: boolean;
-  readonly off: readonly string[];
 }
 
 const DEFAULT_PREEMPTIONS = 2;
@@ -34,7 +25,7 @@ function interleavingsOf({ preemptions, random, runs }: RacesOptions) {
 }
 
 export function races(program: Command, streams: Streams, end: (code: ExitCode) => void, line: string): void {
-  withCommonOptions(program.command("races"))
+  withFamilyOptions(program.command("races"))
     .argument("[race...]", "races; all of them if none is named")
     .description(
       "both orders of every race, each proven from its timeline, with its one history, and cut at every boundary",
@@ -61,25 +52,17 @@ export function races(program: Command, streams: Streams, end: (code: ExitCode) 
       DEFAULT_RUNS_MAX,
     )
     .option("--recover-each", "recover from every death by itself, also where several left the very same")
-    .option("--off <checker>", "switch a checker off, to show that it is needed (repeatable)", collect, [])
     .action(async (names: string[], options: RacesOptions) => {
-      const plan = {
+      const plan = familyPlan(options, line, {
         scenarios: [],
         subjects: subjectsOf(options.subject).filter(({ story }) => options.subject.length > 0 || story),
-        seed: options.seed,
-        depth: 1,
-        skip: [],
-        checkersOff: checkersOf(options.off),
         recoverEach: options.recoverEach === true,
-        kill: "none" as const,
         races: {
           races: racesOf(names),
           cuts: options.cuts,
           ...(options.explore === true ? { interleavings: interleavingsOf(options) } : {}),
         },
-        version: VERSION,
-        command: line,
-      };
+      });
       end(await runExploration(plan, options, streams));
     });
 }

@@ -4,27 +4,17 @@
  */
 import type { Command } from "commander";
 import type { ExitCode } from "./exit.ts";
-import {
-  amount,
-  type CommonOptions,
-  checkersOf,
-  collect,
-  scenariosOf,
-  subjectsOf,
-  wholeNumber,
-  withCommonOptions,
-} from "./options.ts";
+import { type FamilyOptions, familyPlan, withFamilyOptions } from "./family-plan.ts";
+import { amount, collect, scenariosOf, subjectsOf, wholeNumber } from "./options.ts";
 import { runExploration } from "./session.ts";
 import type { Streams } from "./streams.ts";
-import { VERSION } from "./version.ts";
 
-interface TornOptions extends CommonOptions {
+interface TornOptions extends FamilyOptions {
   readonly scenario: readonly string[];
   readonly places: "every" | number;
   readonly flips: "every" | number;
   readonly commits: number;
   readonly recoverEach?: boolean;
-  readonly off: readonly string[];
 }
 
 /** What is looked at unless the options say otherwise: a scenario that reaches every kind of character, in seconds. */
@@ -38,7 +28,7 @@ export function tornTail(
   end: (code: ExitCode) => void,
   line: string,
 ): void {
-  withCommonOptions(program.command("torn-tail"))
+  withFamilyOptions(program.command("torn-tail"))
     .argument(
       "[format...]",
       "formats, by the subjects that write them: jsonl, sqlite, txlog …; all of them if none is named",
@@ -66,22 +56,13 @@ export function tornTail(
       DEFAULT_COMMITS,
     )
     .option("--recover-each", "recover from every damage, also where many of one kind are read alike")
-    .option("--off <checker>", "switch a checker off, to show that it is needed (repeatable)", collect, [])
     .action(async (formats: string[], options: TornOptions) => {
       const { places, flips, commits } = options;
-      const plan = {
+      const plan = familyPlan(options, line, {
         scenarios: scenariosOf(options.scenario.length === 0 ? DEFAULT_SCENARIOS : options.scenario),
         subjects: subjectsOf(formats),
-        seed: options.seed,
-        depth: 1,
-        skip: [],
-        checkersOff: checkersOf(options.off),
-        kill: "none" as const,
-        cuts: false,
         torn: { places, flips, commitsMax: commits, recoverEach: options.recoverEach === true },
-        version: VERSION,
-        command: line,
-      };
+      });
       end(await runExploration(plan, options, streams));
     });
 }

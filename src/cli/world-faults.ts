@@ -1,26 +1,16 @@
 /** `crashproof world-faults [SCENARIO…]`: providers, tools, hooks, listeners and the clock misbehave, one after another. */
 import type { Command } from "commander";
 import { EXIT, type ExitCode, UsageError } from "./exit.ts";
-import {
-  amount,
-  type CommonOptions,
-  checkersOf,
-  collect,
-  scenariosOf,
-  subjectsOf,
-  wholeNumber,
-  withCommonOptions,
-} from "./options.ts";
+import { type FamilyOptions, familyPlan, withFamilyOptions } from "./family-plan.ts";
+import { amount, collect, scenariosOf, subjectsOf, wholeNumber } from "./options.ts";
 import { runExploration } from "./session.ts";
 import type { Streams } from "./streams.ts";
-import { VERSION } from "./version.ts";
 
-interface WorldFaultsOptions extends CommonOptions {
+interface WorldFaultsOptions extends FamilyOptions {
   readonly subject: readonly string[];
   readonly kind: readonly string[];
   readonly occurrences: "every" | number;
   readonly deaths: number;
-  readonly off: readonly string[];
   readonly list?: boolean;
 }
 
@@ -34,7 +24,7 @@ export function worldFaults(
   end: (code: ExitCode) => void,
   line: string,
 ): void {
-  withCommonOptions(program.command("world-faults"))
+  withFamilyOptions(program.command("world-faults"))
     .argument("[scenario...]", `scenarios (default: ${DEFAULT_SCENARIOS.join(", ")})`)
     .description(
       "let the world misbehave: answers cut off, malformed or never given, tools that throw, hang or return nonsense, failing hooks and listeners, a stepping clock, another answer after a restart; then die and recover",
@@ -49,7 +39,6 @@ export function worldFaults(
       "every",
     )
     .option("--deaths <n>", "deaths after each fault, at most 3", wholeNumber("--deaths", 0), DEFAULT_DEATHS)
-    .option("--off <checker>", "switch a checker off, to show that it is needed (repeatable)", collect, [])
     .action(async (names: string[], options: WorldFaultsOptions) => {
       const subjects = subjectsOf(options.subject);
       if (options.list === true) {
@@ -69,19 +58,11 @@ export function worldFaults(
         }
       }
       const { occurrences, deaths, kind } = options;
-      const plan = {
+      const plan = familyPlan(options, line, {
         scenarios: scenariosOf(names.length === 0 ? DEFAULT_SCENARIOS : names),
         subjects,
-        seed: options.seed,
-        depth: 1,
-        skip: [],
-        checkersOff: checkersOf(options.off),
-        kill: "none" as const,
-        cuts: false,
         worldFaults: { occurrences, deaths, ...(kind.length === 0 ? {} : { kinds: kind }) },
-        version: VERSION,
-        command: line,
-      };
+      });
       end(await runExploration(plan, options, streams));
     });
 }
