@@ -17,7 +17,7 @@ import { leaseAgain } from "./lease/leases.ts";
 import { type ExploreHost, runContext } from "./plan.ts";
 import { raceAgain } from "./race/again.ts";
 import type { Judgement } from "./result.ts";
-import type { RunContext } from "./standing.ts";
+import { type RunContext, runUncut } from "./standing.ts";
 import { exploreTakeovers } from "./takeover.ts";
 import { tornAgain } from "./torn/torn.ts";
 import { compareDrives } from "./units/crashes.ts";
@@ -100,13 +100,9 @@ async function reproCrash(again: Again): Promise<ReproResult> {
 async function reproDrives(again: Again): Promise<ReproResult> {
   const { parts } = again;
   const context = contextOf(again);
-  const reference = await exploreCrashes(
-    context,
-    { depth: 1, wants: () => false, enough: () => true, secondDeaths: false, recoverEach: true },
-    { saw: () => undefined, judged: () => undefined },
-  );
+  const reference = await runUncut(context);
   // An id names no drive: what was found with any of them is found again.
-  const [first, ...more] = reference === undefined ? [] : await compareDrives(context, reference);
+  const [first, ...more] = reference.kind === "settled" ? await compareDrives(context, reference.view) : [];
   if (first === undefined) return notReached(parts);
   return { judgement: together({ ...first, id: parts.text }, ...more), events: [] };
 }

@@ -19,7 +19,7 @@ import {
   type Scenario,
   Timeline,
   type TimelineEvent,
-  type World,
+  World,
 } from "../faults/index.ts";
 import { VirtualClock } from "../foundation/index.ts";
 import type { Boot, Disk, Downtime, Drive, Incarnation, RunEnd, Subject, View } from "../subject/index.ts";
@@ -78,16 +78,24 @@ export type LifeEnding =
 export const DOWNTIME_MS = 60_000;
 
 /** The first standing of a scenario: an empty session, an unused world. */
-export async function firstStanding(context: RunContext, world: World): Promise<Standing> {
+export async function firstStanding(context: RunContext): Promise<Standing> {
   const { subject, scenario, seed, folder, checkersOff } = context;
   return {
     disk: await subject.provision({ seed, folder }),
-    world,
+    world: new World(scenario, new VirtualClock()),
     judge: subject.judge({ scenario, off: checkersOff }),
     cuts: [],
     downtimes: [],
     events: [],
   };
+}
+
+/** The run that nobody cuts, from the first standing to its end. */
+export async function runUncut(context: RunContext): Promise<LifeEnd> {
+  const start = await firstStanding(context);
+  const end = await runToEnd(context, start);
+  start.disk.dispose();
+  return end;
 }
 
 /** A copy of a standing; `disk` stands in for the copy of its disk, if given. */

@@ -8,8 +8,7 @@
  * more outside. Only for subjects of the grade `multi-writer`: the others promise nothing here.
  */
 import type { Violation } from "../checkers/index.ts";
-import { type Boundary, boundaryName, type CutRef, type TimelineEvent, World } from "../faults/index.ts";
-import { VirtualClock } from "../foundation/index.ts";
+import { type Boundary, boundaryName, type CutRef, type TimelineEvent } from "../faults/index.ts";
 import { runIdOf } from "./crash/crash.ts";
 import { judge, together } from "./judgement.ts";
 import type { Judgement } from "./result.ts";
@@ -42,7 +41,7 @@ type Wake = (typeof WAKES)[number];
 /** Stalls the owner before each wanted commit in turn. */
 export async function exploreTakeovers(context: RunContext, sink: TakeoverSink): Promise<void> {
   // Owners begin on copies of one new disk: making one costs some stores more than a whole run.
-  const start = await firstStanding(context, new World(context.scenario, new VirtualClock()));
+  const start = await firstStanding(context);
   try {
     await takeOverFrom(context, start, sink);
   } finally {

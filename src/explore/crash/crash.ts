@@ -12,15 +12,7 @@
  */
 import { createHash } from "node:crypto";
 import { isExactlySame, Known } from "../../checkers/index.ts";
-import {
-  type CutRef,
-  formatRunId,
-  type RunKind,
-  refOf,
-  type TimelineEvent,
-  World,
-} from "../../faults/index.ts";
-import { VirtualClock } from "../../foundation/index.ts";
+import { type CutRef, formatRunId, type RunKind, refOf, type TimelineEvent } from "../../faults/index.ts";
 import type { RecoveryExpectation, View } from "../../subject/index.ts";
 import { type Finding, judge, together } from "../judgement.ts";
 import type { Judgement } from "../result.ts";
@@ -70,8 +62,7 @@ export async function exploreCrashes(
   plan: CrashPlan,
   sink: CrashSink,
 ): Promise<View | undefined> {
-  const world = new World(context.scenario, new VirtualClock());
-  const start = await firstStanding(context, world);
+  const start = await firstStanding(context);
   const end = await runToEnd(context, forkStanding(start, context.folder));
   const judgement = judge(runIdOf(context, "walk", []), end);
   const reference = end.kind === "settled" ? end.view : undefined;

@@ -3,8 +3,7 @@
  * it died and where it ended, as texts in which also the order of members counts.
  */
 import { inspect } from "node:util";
-import { type CutRef, cutRefName, refOf, type TimelineEvent, World } from "../../faults/index.ts";
-import { VirtualClock } from "../../foundation/index.ts";
+import { type CutRef, cutRefName, refOf, type TimelineEvent } from "../../faults/index.ts";
 import type { Subject } from "../../subject/index.ts";
 import { walk } from "../crash/walk.ts";
 import { refusal } from "../judgement.ts";
@@ -55,7 +54,7 @@ async function observe(
   context: RunContext,
   wanted: CutRef | undefined,
 ): Promise<Omit<ObservedRun, "observation">> {
-  const start = await firstStanding(context, new World(context.scenario, new VirtualClock()));
+  const start = await firstStanding(context);
   const cuts: CutRef[] = [];
   const name = wanted && cutRefName(wanted);
   let found: { readonly standing: Standing; readonly left: Sight } | undefined;

@@ -2,8 +2,7 @@
  * The course of a life in which nothing fails: what was durable when it began and after each of its commits, and what it
  * came to. A life in which something fails goes the same way until then, so what it leaves is one of these.
  */
-import { type Cut, type MediumFaultKind, World } from "../../faults/index.ts";
-import { VirtualClock } from "../../foundation/index.ts";
+import type { Cut, MediumFaultKind } from "../../faults/index.ts";
 import type { Disk, View } from "../../subject/index.ts";
 import { walk } from "../crash/walk.ts";
 import { readable, unlessUnreadable } from "../readable.ts";
@@ -32,7 +31,7 @@ export function courseOf(context: RunContext, life: FaultyLifeStart): Promise<Co
 }
 
 async function courseFrom(context: RunContext, life: FaultyLifeStart): Promise<Course | undefined> {
-  const first = await firstStanding(context, new World(context.scenario, new VirtualClock()));
+  const first = await firstStanding(context);
   try {
     const commits = await commitsOf(context, copyOf(first, context.folder));
     const [opening] = commits.cuts;

@@ -11,8 +11,8 @@
  * the run inconclusive.
  */
 import { isExactlySame } from "../../checkers/index.ts";
-import { type Cut, type Scenario, type TimelineEvent, World } from "../../faults/index.ts";
-import { absurd, VirtualClock } from "../../foundation/index.ts";
+import type { Cut, Scenario, TimelineEvent } from "../../faults/index.ts";
+import { absurd } from "../../foundation/index.ts";
 import type { RecoveryExpectation, View } from "../../subject/index.ts";
 import { digestOf } from "../crash/crash.ts";
 import { expectationOf, recoveryOf } from "../crash/recovery.ts";
@@ -73,8 +73,7 @@ class CaseCourse {
   }
 
   async run(): Promise<CaseRun> {
-    const world = new World(this.#case.scenario, new VirtualClock());
-    let standing = this.#keep(await firstStanding(this.#context, world));
+    let standing = this.#keep(await firstStanding(this.#context));
     for (const fault of this.#case.faults) {
       const whole = await this.#whole(forkStanding(standing, this.#context.folder));
       const found = this.#judge(whole);

@@ -3,8 +3,8 @@
  * process has died there. One walk makes all that are wanted.
  */
 import { createHash } from "node:crypto";
-import { type CutRef, refOf, World, type WorldRow } from "../../faults/index.ts";
-import { canonicalJson, VirtualClock } from "../../foundation/index.ts";
+import { type CutRef, refOf, type WorldRow } from "../../faults/index.ts";
+import { canonicalJson } from "../../foundation/index.ts";
 import type { View } from "../../subject/index.ts";
 import { type WalkVisitor, walk } from "../crash/walk.ts";
 import { readable, unlessUnreadable } from "../readable.ts";
@@ -53,7 +53,7 @@ export async function simulateDeaths(
 }
 
 async function walkOnce(context: RunContext, visitor: Omit<WalkVisitor, "enough">): Promise<void> {
-  const start = await firstStanding(context, new World(context.scenario, new VirtualClock()));
+  const start = await firstStanding(context);
   await walk(context, start, { ...visitor, enough: () => false });
   start.disk.dispose();
 }

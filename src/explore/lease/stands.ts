@@ -2,14 +2,12 @@
  * Where an owner of a session can stand when others want it: before each of its commits, with what must become of the
  * session if another process goes on from there, and if the commit is made first.
  */
-import { type CutRef, refOf, World } from "../../faults/index.ts";
-import { VirtualClock } from "../../foundation/index.ts";
+import { type CutRef, refOf } from "../../faults/index.ts";
 import type { Downtime, RecoveryExpectation, View } from "../../subject/index.ts";
-import { exploreCrashes } from "../crash/crash.ts";
 import { expectationOf } from "../crash/recovery.ts";
 import { walk } from "../crash/walk.ts";
 import { readable, unlessUnreadable } from "../readable.ts";
-import { DOWNTIME_MS, firstStanding, type RunContext } from "../standing.ts";
+import { DOWNTIME_MS, firstStanding, type RunContext, runUncut } from "../standing.ts";
 
 /** One commit of the run that nobody disturbs. */
 export interface Stand {
@@ -31,22 +29,18 @@ export function standsOf(context: RunContext): Promise<readonly Stand[] | undefi
 
 async function standsFrom(context: RunContext): Promise<readonly Stand[] | undefined> {
   const named = { ...context, isNamed: true };
-  const uninterrupted = await exploreCrashes(
-    named,
-    { depth: 1, secondDeaths: false, recoverEach: true, wants: () => false, enough: () => true },
-    { saw: () => undefined, judged: () => undefined },
-  );
-  if (uninterrupted === undefined) return undefined;
+  const uncut = await runUncut(named);
+  if (uncut.kind !== "settled") return undefined;
   const stands: Stand[] = [];
   let before: Omit<Stand, "after" | "commitIndex"> | undefined;
-  const start = await firstStanding(named, new World(context.scenario, new VirtualClock()));
+  const start = await firstStanding(named);
   const end = await walk(named, start, {
     seen: () => undefined,
     wants: ({ boundary, position }) => boundary.kind === "commit" && position !== "inside",
     enough: () => false,
     visit: async ({ cut, left }) => {
       const atCut: View = await readable(named, left);
-      const expected = await expectationOf(named, cut, async () => atCut, uninterrupted);
+      const expected = await expectationOf(named, cut, async () => atCut, uncut.view);
       if (cut.position === "before") {
         const nextMs = left.world.clock.now() + DOWNTIME_MS;
         before = { cut: refOf(cut), nextMs, downtimes: left.downtimes, before: expected };

@@ -21,9 +21,7 @@ import {
   type Race,
   type TimelineEvent,
   unscheduled,
-  World,
 } from "../../faults/index.ts";
-import { VirtualClock } from "../../foundation/index.ts";
 import {
   boot,
   endOf,
@@ -78,7 +76,7 @@ export async function execute(base: RunContext, race: Race, choose: Choose): Pro
     drive: "automatic",
     isNamed: true,
   };
-  const standing = await firstStanding(context, new World(context.scenario, new VirtualClock()));
+  const standing = await firstStanding(context);
   const run = new Run(context, standing, race);
   try {
     return await run.toTheEnd(choose);

@@ -5,8 +5,7 @@
  * 1. What is kept of the side before shares nothing with the walk that goes on; what is kept of the side after may be
  *    used until the visit is over.
  */
-import { type Boundary, boundaryName, World } from "../../faults/index.ts";
-import { VirtualClock } from "../../foundation/index.ts";
+import { type Boundary, boundaryName } from "../../faults/index.ts";
 import type { DiskFile, View } from "../../subject/index.ts";
 import type { Death } from "../crash/death.ts";
 import { walk } from "../crash/walk.ts";
@@ -45,7 +44,7 @@ export async function visitCommits(
   wants: (name: string) => boolean,
   visit: (commit: CommitSeen) => Promise<void>,
 ): Promise<void> {
-  const start = await firstStanding(context, new World(context.scenario, new VirtualClock()));
+  const start = await firstStanding(context);
   const earlier = new Set<string>();
   let side: Pick<CommitSeen, "before" | "previous"> | undefined;
   await walk(context, start, {

@@ -16,8 +16,7 @@
  * others, unless the plan asks for each.
  */
 import { compareViews, describeDifference, type Violation } from "../../checkers/index.ts";
-import { boundaryName, formatRunId, type TimelineEvent, World } from "../../faults/index.ts";
-import { VirtualClock } from "../../foundation/index.ts";
+import { boundaryName, formatRunId, type TimelineEvent } from "../../faults/index.ts";
 import type { Disk, DiskFile, View } from "../../subject/index.ts";
 import { expectationOf, recoveryOf } from "../crash/recovery.ts";
 import { type FaultSink, tellNothing } from "../fault-sink.ts";
@@ -89,7 +88,7 @@ async function damageCommits(
   sink: FaultSink,
   damagesAt: DamagesAt,
 ): Promise<void> {
-  const start = await firstStanding(context, new World(context.scenario, new VirtualClock()));
+  const start = await firstStanding(context);
   if (start.disk.files === undefined) {
     start.disk.dispose();
     return;

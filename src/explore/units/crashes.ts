@@ -2,15 +2,15 @@
  * The deaths of one scenario on one subject: cut at every boundary, with the second deaths in its recoveries, and driven
  * in every way. What the stores of a family recovered to is compared when the records are put together.
  */
-import { type CutRef, cutRefName, World } from "../../faults/index.ts";
-import { seededRandom, VirtualClock } from "../../foundation/index.ts";
+import { type CutRef, cutRefName } from "../../faults/index.ts";
+import { seededRandom } from "../../foundation/index.ts";
 import type { View } from "../../subject/index.ts";
 import { GroupTally } from "../collect.ts";
 import { type CrashPlan, type CrashSink, exploreCrashes, runIdOf } from "../crash/crash.ts";
 import { judge } from "../judgement.ts";
 import type { ExplorePlan } from "../plan.ts";
 import type { Judgement } from "../result.ts";
-import { firstStanding, type RunContext, runToEnd } from "../standing.ts";
+import { type RunContext, runUncut } from "../standing.ts";
 import { agreementGroups, ReachedTally } from "./agreement.ts";
 import {
   contextOf,
@@ -114,8 +114,7 @@ async function drivesGroup(context: RunContext, reference: View): Promise<GroupT
 export async function compareDrives(context: RunContext, reference: View): Promise<Judgement[]> {
   const judgements: Judgement[] = [];
   for (const drive of context.subject.drives.slice(1)) {
-    const start = await firstStanding(context, new World(context.scenario, new VirtualClock()));
-    const end = await runToEnd({ ...context, drive }, start);
+    const end = await runUncut({ ...context, drive });
     const judgement = judge(runIdOf(context, "drives", []), end);
     const differs = end.kind === "settled" && end.view.exact !== reference.exact;
     const violation = {
@@ -124,7 +123,6 @@ export async function compareDrives(context: RunContext, reference: View): Promi
       message: `driven as ${drive}, the run left another durable state than driven as ${context.drive}`,
     };
     judgements.push(differs ? { ...judgement, violations: [...judgement.violations, violation] } : judgement);
-    start.disk.dispose();
   }
   return judgements;
 }

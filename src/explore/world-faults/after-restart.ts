@@ -4,14 +4,12 @@
  * The run dies while a request is under way, and before its answer is stored. What the next life is answered must be what
  * is stored, and the whole must be what it would have been if the model had said so from the beginning.
  */
-import { type CutRef, cutRefName, refOf, type TimelineEvent, World } from "../../faults/index.ts";
-import { VirtualClock } from "../../foundation/index.ts";
+import { type CutRef, cutRefName, refOf, type TimelineEvent } from "../../faults/index.ts";
 import type { View } from "../../subject/index.ts";
-import { exploreCrashes } from "../crash/crash.ts";
 import { expectationOf, recoveryOf } from "../crash/recovery.ts";
 import { walk } from "../crash/walk.ts";
 import { judge, together } from "../judgement.ts";
-import { firstStanding, type RunContext, runToEnd, viewOf } from "../standing.ts";
+import { firstStanding, type RunContext, runToEnd, runUncut, viewOf } from "../standing.ts";
 import { asAfterRestart, derive } from "./derived.ts";
 import { notFired, type Trial, type TrialRun } from "./trial.ts";
 
@@ -25,7 +23,7 @@ export async function tryOtherAnswer(context: RunContext, trial: Trial): Promise
   const uninterrupted = await referenceOf(as);
   const runs: TrialRun[] = [];
   if (uninterrupted === undefined) return runs;
-  const start = await firstStanding(from, new World(scenario, new VirtualClock()));
+  const start = await firstStanding(from);
   let requestCount = 0;
   let isPast = false;
   const wants = (cut: CutRef): boolean => {
@@ -67,9 +65,6 @@ export async function tryOtherAnswer(context: RunContext, trial: Trial): Promise
 const REQUEST_LABEL = "provider.request";
 
 async function referenceOf(context: RunContext): Promise<View | undefined> {
-  return exploreCrashes(
-    context,
-    { depth: 1, secondDeaths: false, recoverEach: true, wants: () => false, enough: () => true },
-    { saw: () => undefined, judged: () => undefined },
-  );
+  const end = await runUncut(context);
+  return end.kind === "settled" ? end.view : undefined;
 }

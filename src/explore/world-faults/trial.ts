@@ -23,7 +23,7 @@ import type { Subject, View } from "../../subject/index.ts";
 import { exploreCrashes } from "../crash/crash.ts";
 import { together } from "../judgement.ts";
 import type { Judgement } from "../result.ts";
-import type { RunContext } from "../standing.ts";
+import { type RunContext, runUncut } from "../standing.ts";
 import { derive, type Site } from "./derived.ts";
 
 /** The run to which nothing is done. */
@@ -135,24 +135,12 @@ function unpromised({ kind }: Trial, { scenario }: RunContext, judgement: Judgem
 /** How often the place of a disturbance comes in a run. */
 export async function countOccurrences(context: RunContext, kind: DisturbanceKind): Promise<number> {
   let last: Disturbance | undefined;
-  let count = 0;
   const disturbance = () => {
     last = new Disturbance(kind, 0);
     return last;
   };
-  await exploreCrashes(
-    { ...context, disturbance },
-    { depth: 1, secondDeaths: false, recoverEach: true, wants: () => false, enough: () => true },
-    {
-      saw: () => undefined,
-      judged: () => undefined,
-      // The life that runs to its end is the first one.
-      observed: () => {
-        count = last?.count ?? 0;
-      },
-    },
-  );
-  return count;
+  await runUncut({ ...context, disturbance });
+  return last?.count ?? 0;
 }
 
 export function isDisturbance(kind: WorldFaultKind): kind is DisturbanceKind {

@@ -2,18 +2,9 @@
  * A world that misbehaves: each way in which the world of a subject can, at the first, the second, the third … occurrence
  * of its place until it does not fire any more, and a few deaths after each. What must hold stands in `trial.ts`.
  */
-import {
-  type CutRef,
-  cutRefName,
-  formatRunId,
-  parseCut,
-  type TimelineEvent,
-  type WorldFaultKind,
-} from "../../faults/index.ts";
-import type { View } from "../../subject/index.ts";
-import { exploreCrashes } from "../crash/crash.ts";
+import { type CutRef, cutRefName, formatRunId, parseCut, type WorldFaultKind } from "../../faults/index.ts";
 import { type FaultSink, tellNothing } from "../fault-sink.ts";
-import type { RunContext } from "../standing.ts";
+import { type RunContext, runUncut } from "../standing.ts";
 import { spread } from "../torn/damage.ts";
 import { tryOtherAnswer } from "./after-restart.ts";
 import { sitesOf } from "./derived.ts";
@@ -85,19 +76,8 @@ export async function worldFaultAgain(context: RunContext, text: string, sink: F
 
 /** Makes the run to which nothing is done. */
 async function baseOf(context: RunContext): Promise<Base | undefined> {
-  let events: readonly TimelineEvent[] = [];
-  const end: View | undefined = await exploreCrashes(
-    { ...context, isNamed: true },
-    { depth: 1, secondDeaths: false, recoverEach: true, wants: () => false, enough: () => true },
-    {
-      saw: () => undefined,
-      judged: () => undefined,
-      observed: (_path, observed) => {
-        events = observed;
-      },
-    },
-  );
-  return end && { end, events };
+  const end = await runUncut({ ...context, isNamed: true });
+  return end.kind === "settled" ? { end: end.view, events: end.events } : undefined;
 }
 
 async function occurrencesOf(context: RunContext, { events }: Base, kind: WorldFaultKind): Promise<number> {
