@@ -79,11 +79,10 @@ function isDrawn(
 function crashSink(
   [first, second]: readonly [GroupTally, GroupTally],
   reached: ReachedTally,
-  { host }: UnitWork,
+  { told }: UnitWork,
   isWanted: (cut: CutRef) => boolean,
   { wants }: CrashPlan,
 ): CrashSink {
-  let runCount = 0;
   return {
     saw: (path, cut) => {
       if (path.length === 0 && !isWanted(cut)) first.sawUnplanned(cut);
@@ -96,8 +95,7 @@ function crashSink(
       if (how !== undefined) tally.recovered(how);
       tally.judged(judgement, path);
       if (digest !== undefined) reached.add(path, digest);
-      runCount++;
-      host.progress?.({ group: `${first.scenario} on ${first.subject}`, runCount });
+      told(`${first.scenario} on ${first.subject}`);
     },
   };
 }

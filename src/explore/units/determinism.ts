@@ -31,11 +31,10 @@ async function explorePair(
 ): Promise<UnitFinding> {
   const { scenario, subject } = pair;
   const tally = new GroupTally("determinism", scenario.name, subject.id, plan.checkersOff);
-  let runCount = 0;
   const twice = () =>
     exploreDeterminism(contextOf(plan, pair, work), wanted, (judgement) => {
       tally.judged(judgement);
-      work.host.progress?.({ group: `twice ${scenario.name} on ${subject.id}`, runCount: ++runCount });
+      work.told(`twice ${scenario.name} on ${subject.id}`);
     });
   await timed(work, tally, twice);
   return { groups: [tally.record] };

@@ -4,10 +4,9 @@ import type { ExploreHost, ExplorePlan, Progress } from "../plan.ts";
 import type { Watchdog } from "../watchdog.ts";
 import { crashes } from "./crashes.ts";
 import { determinism } from "./determinism.ts";
+import { diskFaults, leases, torn, worldFaults } from "./faults.ts";
 import { fuzz } from "./fuzz.ts";
 import { kills } from "./kills.ts";
-import { leases } from "./leases.ts";
-import { diskFaults, torn, worldFaults } from "./media.ts";
 import { races } from "./races.ts";
 import { takeovers } from "./takeovers.ts";
 import { Skips, type Unit, type UnitFamily, type UnitRecord } from "./unit.ts";
@@ -40,11 +39,11 @@ export async function runUnit(
   const startMs = host.clock.now();
   const skips = new Skips(plan.skip);
   let last: Progress | undefined;
-  const progress = (done: Progress) => {
-    last = done;
-    host.progress?.(done);
+  const told = (group: string) => {
+    last = { group, runCount: (last?.runCount ?? 0) + 1 };
+    host.progress?.(last);
   };
-  const finding = await unit.run({ host: { ...host, progress }, watchdog, skips });
+  const finding = await unit.run({ host, watchdog, skips, told });
   if (last !== undefined) host.progress?.({ ...last, isOver: true });
   return { id: unit.id, ...finding, skipsReached: skips.reached, elapsedMs: host.clock.now() - startMs };
 }

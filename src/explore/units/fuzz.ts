@@ -23,13 +23,12 @@ async function exploreOne(
   { subjects: all, checkersOff }: ExplorePlan,
   plan: FuzzPlan,
   batch: Batch,
-  { host, watchdog }: UnitWork,
+  { host, watchdog, told }: UnitWork,
 ): Promise<UnitFinding> {
   const { clock } = host;
   const subjects = all.filter(({ id }) => plan.subjects?.includes(id) !== false);
   const tallies = new Map<string, GroupTally>();
   let sinceMs = clock.now();
-  let runCount = 0;
   const fuzzHost = {
     subjects,
     clock,
@@ -44,7 +43,7 @@ async function exploreOne(
       for (let count = 0; count < faultCount; count++) tally.recovered("executed");
       tally.elapsedMs += clock.now() - sinceMs;
       sinceMs = clock.now();
-      host.progress?.({ group: `generated cases ${batch.name}`, runCount: ++runCount });
+      told(`generated cases ${batch.name}`);
     },
   });
   return { groups: [...tallies.values()].map(({ record }) => record) };

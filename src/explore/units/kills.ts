@@ -71,12 +71,11 @@ async function killAll(
   }
   const before = killPool.counts;
   const startMs = host.clock.now();
-  let runCount = 0;
   await exploreKills([...tallies.keys()], killPool, host.folder, (target, judgement, cut) => {
     const tally = tallies.get(target);
     tally?.judged(judgement, [cut]);
     if (tally !== undefined) tally.elapsedMs = host.clock.now() - startMs;
-    host.progress?.({ group: `real kills on ${subject.id}`, runCount: ++runCount });
+    work.told(`real kills on ${subject.id}`);
   });
   const { states, kills: killed } = killPool.counts;
   return {

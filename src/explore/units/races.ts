@@ -58,15 +58,11 @@ async function exploreAll(
   const tally = new GroupTally("race", `${race.name}/interleavings`, subject.id, plan.checkersOff);
   const context = contextOf(plan, { scenario: unscheduled(race), subject }, work);
   for (const { name } of race.orders) tally.sawOrder(name);
-  let runCount = 0;
   const run = () =>
     exploreInterleavings(context, race, interleavings, {
       judged: (judgement) => {
         tally.judged(judgement);
-        work.host.progress?.({
-          group: `interleavings of ${race.name} on ${subject.id}`,
-          runCount: ++runCount,
-        });
+        work.told(`interleavings of ${race.name} on ${subject.id}`);
       },
       proved: (order) => tally.provedOrder(order),
     });
@@ -93,7 +89,6 @@ async function explorePair(
   };
   tally.sawOrder(order.name);
   const reached = new ReachedTally();
-  let runCount = 0;
   const run = () =>
     exploreOrder(context, race, order, crashPlan, {
       saw: (_path, cut) => tally.saw(cut),
@@ -102,7 +97,7 @@ async function explorePair(
         tally.judged(judgement, path);
         if (digest !== undefined) reached.add(path, digest);
         if (how !== undefined) tally.recovered(how);
-        work.host.progress?.({ group: `race ${name} on ${subject.id}`, runCount: ++runCount });
+        work.told(`race ${name} on ${subject.id}`);
       },
     });
   await timed(work, tally, run);

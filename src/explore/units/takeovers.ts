@@ -28,7 +28,6 @@ export const takeovers: UnitFamily = {
 async function explorePair(plan: ExplorePlan, pair: Pair, work: UnitWork): Promise<UnitFinding> {
   const { scenario, subject } = pair;
   const tally = new GroupTally("takeover", scenario.name, subject.id, plan.checkersOff);
-  let runCount = 0;
   const takeOver = () =>
     exploreTakeovers(contextOf(plan, pair, work), {
       wants: (cut) => {
@@ -41,10 +40,7 @@ async function explorePair(plan: ExplorePlan, pair: Pair, work: UnitWork): Promi
       },
       judged: (judgement, cut) => {
         tally.judged(judgement, cut && [cut]);
-        work.host.progress?.({
-          group: `takeovers of ${scenario.name} on ${subject.id}`,
-          runCount: ++runCount,
-        });
+        work.told(`takeovers of ${scenario.name} on ${subject.id}`);
       },
     });
   await timed(work, tally, takeOver);

@@ -62,6 +62,8 @@ export interface UnitWork {
   readonly host: ExploreHost;
   readonly watchdog: Watchdog;
   readonly skips: Skips;
+  /** Tells the host that one more run is over. */
+  told(group: string): void;
 }
 
 /** A scenario on a subject that can run it. */
