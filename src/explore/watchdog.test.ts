@@ -83,6 +83,16 @@ describe("the watchdog", () => {
     expect(outcome()).toBeUndefined();
   });
 
+  it("watches each of several pieces of work, also when others of them have ended", async () => {
+    const clock = start();
+    const first = guard(() => 3, never);
+    const second = guard(() => 3, never);
+    await watchdog?.guard(() => 3, Promise.resolve());
+    await clock.tick();
+    await clock.tick();
+    expect([first.outcome(), second.outcome()]).toEqual(["stalled", "stalled"]);
+  });
+
   it("sleeps no more once it was stopped", async () => {
     const clock = start();
     watchdog?.stop();

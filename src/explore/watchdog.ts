@@ -10,7 +10,8 @@ import type { Clock } from "../foundation/index.ts";
 export class Watchdog {
   readonly #stallMs: number;
   readonly #stopping = new AbortController();
-  #watched: { readonly progress: () => number; seen: number; readonly stalled: () => void } | undefined;
+  /** What is under way. */
+  readonly #watched = new Set<Watched>();
 
   /** @param stallMs host milliseconds without a crossed boundary after which a run counts as stalled. */
   constructor(clock: Clock, stallMs = 10_000) {
@@ -20,13 +21,15 @@ export class Watchdog {
 
   /** `work`, or "stalled" if `progress` stands still for a whole tick while `work` is not done. */
   async guard<T>(progress: () => number, work: Promise<T>): Promise<T | "stalled"> {
+    const watched: Watched = { progress, seen: -1, stalled: () => undefined };
     const stalled = new Promise<"stalled">((resolve) => {
-      this.#watched = { progress, seen: -1, stalled: () => resolve("stalled") };
+      watched.stalled = () => resolve("stalled");
     });
+    this.#watched.add(watched);
     try {
       return await Promise.race([work, stalled]);
     } finally {
-      this.#watched = undefined;
+      this.#watched.delete(watched);
     }
   }
 
@@ -38,11 +41,18 @@ export class Watchdog {
     const { signal } = this.#stopping;
     while (!signal.aborted) {
       await clock.sleep(this.#stallMs, signal);
-      const watched = this.#watched;
-      if (watched === undefined) continue;
-      const now = watched.progress();
-      if (now === watched.seen) watched.stalled();
-      watched.seen = now;
+      for (const watched of this.#watched) {
+        const now = watched.progress();
+        if (now === watched.seen) watched.stalled();
+        watched.seen = now;
+      }
     }
   }
+}
+
+interface Watched {
+  readonly progress: () => number;
+  /** The progress at the last tick. */
+  seen: number;
+  stalled(): void;
 }
