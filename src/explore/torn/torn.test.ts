@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { scenarioByName } from "../../../scenarios/index.ts";
 import { parseRunId, type Scenario } from "../../faults/index.ts";
 import { RealClock } from "../../foundation/index.ts";
-import { type Subject, subjectById } from "../../subject/index.ts";
+import { type Disk, type Subject, subjectById } from "../../subject/index.ts";
 import { openScratch, type Scratch } from "../../subprocess/index.ts";
 import { explore } from "../explore.ts";
 import type { ExploreHost } from "../plan.ts";
@@ -75,6 +75,23 @@ describe("torn bytes", () => {
     const result = await look([broken], SOME);
     expect(overallVerdict(result)).toBe("inconclusive");
     expect(result.failures.map(({ signature }) => signature)).toEqual(["nothing-to-damage"]);
+  });
+
+  it("are in doubt where a commit was visited and the session whose log is to be put beside it cannot be read", async () => {
+    const sqlite = subjectById("sqlite") as Subject;
+    const others = new WeakSet<Disk>();
+    const broken: Subject = {
+      ...sqlite,
+      provision: async (how) => {
+        const disk = await sqlite.provision(how);
+        if (how.seed !== 1) others.add(disk);
+        return disk;
+      },
+      view: (disk, reading) =>
+        others.has(disk) ? Promise.reject(new Error("gone")) : sqlite.view(disk, reading),
+    };
+    const { failures } = await look([broken], { ...SOME, commitsMax: 1 });
+    expect(failures.map(({ signature }) => signature)).toEqual(["not-reached", "not-reached"]);
   });
 
   it("count flips that pass unnoticed apart: no checksum is promised", async () => {
@@ -159,6 +176,17 @@ describe("a damage", () => {
     if (!parsed.ok) throw parsed.error;
     const parts = { id: parsed.value, text, scenario: oneTurn, subjects: [subjectById(id) as Subject] };
     expect((await repro(parts, host)).judgement).toEqual({ id: text, violations: [] });
+  });
+
+  it("is done again to what its commit left, and not to what the end of the run left", async () => {
+    const text = "torn/one-turn/sqlite/acceptance.prompt#1:database-missing";
+    const id = parseRunId(text);
+    if (!id.ok) throw id.error;
+    const parts = { id: id.value, text, scenario: oneTurn, subjects: [subjectById("sqlite") as Subject] };
+    const { events } = await repro(parts, host);
+    expect(events.filter(({ kind }) => kind === "crash")).toEqual([
+      { kind: "crash", at: "acceptance.prompt#1:database-missing" },
+    ]);
   });
 
   it.each(["terminal.completed#1:melted", "terminal.completed#9:doubled", "terminal.completed#1:cut@99999"])(

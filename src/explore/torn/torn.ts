@@ -72,7 +72,9 @@ export async function tornAgain(
   { commit, damage }: { readonly commit: string; readonly damage: string },
   sink: FaultSink,
 ): Promise<void> {
-  await damageCommits(context, new Set([commit]), true, sink, (_name, files, foreign) => {
+  await damageCommits(context, new Set([commit]), true, sink, (name, files, foreign) => {
+    // The end of the run is looked at too, and a database has damages of the same names there.
+    if (name !== commit) return [];
     const found = foreign?.name === damage ? foreign : damageNamed(files, damage);
     return found === undefined ? [] : [found];
   });
@@ -119,9 +121,10 @@ async function damageCommits(
       (name) => chosen.has(name),
       async (commit) => {
         const { files } = commit;
-        unvisited.delete(boundaryName(commit.boundary));
+        // Throws if the other session cannot be read; so the commit counts as visited only once it was damaged.
         if (files.some(({ format }) => format.kind === "frames")) others ??= await filesOfAnother(context);
         await damage(commit, foreignLog(files, others ?? []));
+        unvisited.delete(boundaryName(commit.boundary));
       },
     ),
   );
