@@ -31,13 +31,16 @@ import { type Finding, refusal, together } from "../judgement.ts";
 import type { RunContext } from "../standing.ts";
 import type { Stand } from "./stands.ts";
 
+/** A process that wants a session, as rounds use it. */
+export type Opener = Pick<Contender, "tell" | "stop" | "goOn">;
+
 /** What rounds are made with. */
 export interface Ring {
   readonly context: RunContext;
   /** Where sessions are; one folder a round. */
   readonly folder: string;
   /** Processes that run already. */
-  readonly contenders: readonly Contender[];
+  readonly contenders: readonly Opener[];
 }
 
 /** When a stopped owner goes on. */
@@ -126,24 +129,18 @@ export async function stoppedRound(ring: Ring, stand: Stand, wake: Wake, name: s
   });
 }
 
-async function wakeUp(
-  ring: Ring,
-  owner: Contender,
-  folder: string,
-  stand: Stand,
-  wake: Wake,
-): Promise<Finding> {
+async function wakeUp(ring: Ring, owner: Opener, folder: string, stand: Stand, wake: Wake): Promise<Finding> {
   const before = await seen(ring, folder, stand);
   owner.goOn();
   const end = await told(ring, owner, { say: "finish" });
-  if (isLost(end)) return doubtOf("the owner was lost", [end]);
   const after = await seen(ring, folder, stand);
   const when = `an owner that went on after another process had taken the session over${wake === "held" ? " and held it" : " and let go of it"}`;
   const findings: Finding[] = [];
   if (after.exact !== before.exact) {
     findings.push(broken("stale-commit-accepted", `${when} changed what is durable`));
   }
-  if (end.at !== "refused") findings.push(broken("stale-owner-not-told", `${when} was not refused`));
+  if (isLost(end)) findings.push(doubtOf("the owner was lost", [end]));
+  else if (end.at !== "refused") findings.push(broken("stale-owner-not-told", `${when} was not refused`));
   if (after.rowCount > before.rowCount) {
     findings.push(broken("stale-owner-acted", `${when} started a new effect`));
   }
@@ -169,10 +166,11 @@ export async function raceRound(ring: Ring, stand: Stand, name: string): Promise
     // It is told by the refusal of its next commit, or reads that its work has been ended; it changes nothing either way.
     if (crossed.at === "parked") {
       const before = await seen(ring, folder, stand);
-      await told(ring, owner, { say: "finish" });
+      const late = await told(ring, owner, { say: "finish" });
       if ((await seen(ring, folder, stand)).exact !== before.exact) {
         findings.push(broken("stale-commit-accepted", "an owner that lost the race changed what is durable"));
       }
+      if (isLost(late)) findings.push(doubtOf("the owner was lost", [late]));
     }
     const right = crossed.at === "refused" ? [stand.before, stand.after] : [stand.after];
     return all(await reached(ring, folder, stand, right), ...findings);
@@ -195,6 +193,7 @@ export async function secondOpenerRound(ring: Ring, left: Left, name: string): P
     const [first, second] = pair;
     const end = await told(ring, first, { say: "finish" });
     if (end.at !== "done") return broken("not ended", `the first opener did not end: ${wordOf(end)}`);
+    if (states.some(isLost)) return doubtOf("the second opener was lost", states);
     if (!isIn(states[1])) return reached(ring, folder, stand, [stand.before]);
     const later = await told(ring, second, { say: "finish" });
     if (isLost(later)) return doubtOf("the second opener was lost", [later]);
@@ -211,7 +210,7 @@ export async function secondOpenerRound(ring: Ring, left: Left, name: string): P
 }
 
 /** A fresh session whose owner stands before a commit. */
-async function ownerAt(ring: Ring, owner: Contender, stand: Stand, folder: string): Promise<ContenderState> {
+async function ownerAt(ring: Ring, owner: Opener, stand: Stand, folder: string): Promise<ContenderState> {
   const taken = await told(ring, owner, taking(ring, folder, stand, 0));
   if (taken.at !== "ready") return taken;
   await told(ring, owner, { say: "boot" });
@@ -229,7 +228,7 @@ function taking(
 }
 
 /** Tells a contender something; one that does not answer is refused as stalled. */
-async function told({ context }: Ring, one: Contender, command: ContenderCommand): Promise<ContenderState> {
+async function told({ context }: Ring, one: Opener, command: ContenderCommand): Promise<ContenderState> {
   const answer = await context.watchdog.guard(() => 0, one.tell(command));
   const message = `the process did not answer to ${command.say}`;
   return answer === "stalled" ? { at: "refused", name: "Stalled", message } : answer;
@@ -288,7 +287,7 @@ async function inFolder(
   }
 }
 
-function pairOf({ contenders }: Ring): readonly [Contender, Contender] {
+function pairOf({ contenders }: Ring): readonly [Opener, Opener] {
   const [one, other] = contenders;
   if (one === undefined || other === undefined) throw new RangeError("a round needs two processes at least");
   return [one, other];
