@@ -22,6 +22,7 @@ import {
   type TimelineEvent,
   unscheduled,
 } from "../../faults/index.ts";
+import { readable, unlessUnreadable } from "../readable.ts";
 import {
   boot,
   endOf,
@@ -30,7 +31,6 @@ import {
   type LifeEnd,
   type RunContext,
   type Standing,
-  viewOf,
 } from "../standing.ts";
 import { judged } from "./order.ts";
 
@@ -40,9 +40,9 @@ export interface ChoicePoint {
   /**
    * What can be seen of the run here, as a digest: what is durable, what happened outside, who is parked where, who was
    * answered what, who went on last, and how much of each order has happened. Two runs with one key are taken to have the
-   * same rest.
+   * same rest. Undefined where what is durable cannot be read: such a run is like no other.
    */
-  key(): Promise<string>;
+  key(): Promise<string | undefined>;
 }
 
 /** See the module header. */
@@ -107,7 +107,7 @@ class Run {
   async toTheEnd(choose: Choose): Promise<Execution> {
     const { timeline } = this.#life;
     for (;;) {
-      if ((await this.#settled()) === "stalled") return this.#ended({ kind: "stalled" });
+      if ((await this.#settled()) === "stalled") return this.#stalled();
       const steps = this.#steps();
       if (steps.length === 0) {
         const end = await endOf(this.#context, this.#standing, this.#life);
@@ -116,7 +116,7 @@ class Run {
       const chosen = await choose({ steps, key: () => this.#key() });
       if (chosen === "stop") return { end: undefined, events: timeline.events };
       const step = steps[chosen];
-      if (step === undefined) return this.#ended({ kind: "stalled" });
+      if (step === undefined) return this.#stalled();
       this.#take(step);
     }
   }
@@ -126,9 +126,9 @@ class Run {
     this.#life.incarnation.drop();
   }
 
-  #ended(how: { readonly kind: "stalled" }): Execution {
+  #stalled(): Execution {
     const { events } = this.#life.timeline;
-    return { end: { ...how, events }, events };
+    return { end: { kind: "stalled", events }, events };
   }
 
   /** Waits until everybody is parked, answered, or at an end. */
@@ -178,9 +178,10 @@ class Run {
     );
   }
 
-  async #key(): Promise<string> {
+  async #key(): Promise<string | undefined> {
     const { gate, timeline } = this.#life;
-    const view = await viewOf(this.#context, this.#standing);
+    const view = await unlessUnreadable(() => readable(this.#context, this.#standing));
+    if (view === undefined) return undefined;
     const seen = {
       view: view.canonical,
       rows: this.#standing.world.rows,

@@ -23,8 +23,8 @@ const memory = subjectById("memory");
 if (memory === undefined) throw new Error("there is no subject memory");
 const subjects = [memory];
 
-function run(race: Race, { preemptions = 2, randomRuns = 0, runsMax = 1_000 } = {}) {
-  const plan = { scenarios: [], subjects, seed: 1, depth: 1, skip: [], checkersOff: [] };
+function run(race: Race, { preemptions = 2, randomRuns = 0, runsMax = 1_000, of = subjects } = {}) {
+  const plan = { scenarios: [], subjects: of, seed: 1, depth: 1, skip: [], checkersOff: [] };
   const races = { races: [race], cuts: false, interleavings: { preemptions, randomRuns, runsMax } };
   return explore({ ...plan, kill: "none", version: "", command: "", races }, host);
 }
@@ -57,6 +57,14 @@ describe("the interleavings of one call with a run", () => {
     expect(explored(result)).toMatchObject({ runs: 2 + 1, survived: 1, inconclusive: 2 });
     const signatures = result.failures.map(({ signature }) => signature);
     expect(signatures).toEqual(["order-not-covered", "order-not-covered"]);
+  });
+
+  it("are all executed, and broken, where what is durable cannot be read", async () => {
+    const unreadable = { ...memory, view: () => Promise.reject(new Error("gone")) };
+    const { groups, failures } = await run(abortVsSettlement, { preemptions: 1, of: [unreadable] });
+    const found = groups.find(({ interleavings }) => interleavings !== undefined);
+    expect(found).toMatchObject({ violated: 8, interleavings: { merged: 0 } });
+    expect(failures.map(({ signature }) => signature)).toContain("unreadable:Error");
   });
 
   it("are sampled with random priorities beyond the bound, the same ones for the same seed", async () => {

@@ -186,6 +186,7 @@ class Search {
 
   async #isKnown(point: ChoicePoint, left: number): Promise<boolean> {
     const key = await point.key();
+    if (key === undefined) return false;
     const before = this.#seen.get(key);
     if (before !== undefined && before >= left) {
       this.merged++;

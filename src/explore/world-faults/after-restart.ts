@@ -4,12 +4,13 @@
  * The run dies while a request is under way, and before its answer is stored. What the next life is answered must be what
  * is stored, and the whole must be what it would have been if the model had said so from the beginning.
  */
+import { Known } from "../../checkers/index.ts";
 import { type CutRef, cutRefName, refOf, type TimelineEvent } from "../../faults/index.ts";
 import type { View } from "../../subject/index.ts";
-import { expectationOf, recoveryOf } from "../crash/recovery.ts";
+import { expectationOf, Left, recoveryOf } from "../crash/recovery.ts";
 import { walk } from "../crash/walk.ts";
 import { judge, together } from "../judgement.ts";
-import { firstStanding, type RunContext, runToEnd, runUncut, viewOf } from "../standing.ts";
+import { firstStanding, type RunContext, runToEnd, runUncut } from "../standing.ts";
 import { asAfterRestart, derive } from "./derived.ts";
 import { notFired, type Trial, type TrialRun } from "./trial.ts";
 
@@ -41,14 +42,14 @@ export async function tryOtherAnswer(context: RunContext, trial: Trial): Promise
     wants: (cut) => wants(refOf(cut)),
     enough: () => isPast,
     visit: async (death) => {
-      const atCut: View = await viewOf(from, death.left);
-      const expectation = await expectationOf(as, death.cut, async () => atCut, uninterrupted);
+      const left = new Left(from, death.left, new Known());
+      const expectation = await left.ask((atCut) => expectationOf(as, death.cut, atCut, uninterrupted));
       const standing = death.fork();
       const end = await runToEnd(from, standing);
       const events: readonly TimelineEvent[] = [...standing.events, ...end.events];
       const hasFired = events.some((event) => event.kind === "fault");
       const reached = end.kind === "settled" ? end.view : undefined;
-      const judgement = together(judge("", end), recoveryOf(expectation, reached));
+      const judgement = together(judge("", end), left.finding, recoveryOf(expectation, reached));
       runs.push({
         judgement: hasFired ? judgement : notFired(judgement),
         cut: refOf(death.cut),

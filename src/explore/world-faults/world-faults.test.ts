@@ -125,6 +125,19 @@ describe("a fault that does not fire", () => {
 });
 
 describe("a run in a world that misbehaves", () => {
+  it("is broken where it dies before another answer, and what it left cannot be read", async () => {
+    let viewCount = 0;
+    const broken: Subject = {
+      ...named("memory"),
+      // The run to which nothing is done, and the one that is answered otherwise from the beginning.
+      view: (disk, reading) =>
+        ++viewCount > 2 ? Promise.reject(new Error("gone")) : named("memory").view(disk, reading),
+    };
+    const kinds = ["other-answer-after-restart"];
+    const seen = signatures(await look(broken, { kinds, occurrences: 1, deaths: 1 }));
+    expect(new Set(seen)).toEqual(new Set(["recovery unreadable:Error"]));
+  });
+
   it("is made again by its id, with the fault in its timeline, and with the death after it", async () => {
     const text = "world-fault/two-tools/memory/reply-malformed.null@2";
     const { judgement, events } = await again(text, named("memory"));
