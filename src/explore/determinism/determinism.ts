@@ -10,8 +10,8 @@ import { compareViews, describeDifference, sortedJson, type Violation } from "..
 import { type CutRef, formatRunId, type TimelineEvent } from "../../faults/index.ts";
 import { absurd } from "../../foundation/index.ts";
 import type { Judgement } from "../result.ts";
+import { spread } from "../spread.ts";
 import type { RunContext } from "../standing.ts";
-import { spread } from "../torn/damage.ts";
 import { SOURCES, type Source } from "./host-sources.ts";
 import { type ObservedRun, observeRun, type Sight } from "./observed-run.ts";
 

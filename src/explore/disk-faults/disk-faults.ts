@@ -7,8 +7,8 @@
  */
 import { formatRunId, MediumFault, type MediumFaultKind } from "../../faults/index.ts";
 import { type FaultSink, tellNothing } from "../fault-sink.ts";
+import { spread } from "../spread.ts";
 import type { RunContext } from "../standing.ts";
-import { spread } from "../torn/damage.ts";
 import { type Course, courseOf, type FaultyLifeStart } from "./course.ts";
 import { faultName, parseFaultName } from "./fault-name.ts";
 import { countCalls, type Tried, tryFault } from "./trial.ts";
@@ -65,7 +65,7 @@ async function explore(
   const count = await countCalls(context, course, new MediumFault(kind, life, 0, false));
   // With no call at all the first one is tried, and does not fire.
   const all = Array.from({ length: Math.max(1, count) }, (_, index) => index + 1);
-  for (const call of calls === "every" ? all : spread(all, calls)) {
+  for (const call of spread(all, calls)) {
     for (const isLasting of [false, true]) {
       const name = faultName({ life, kind: kind.name, isLasting, call });
       sink.saw(name);

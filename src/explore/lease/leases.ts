@@ -11,8 +11,8 @@ import { type ChildProgram, Contender, childProgram } from "../../subprocess/ind
 import { type FaultSink, tellNothing } from "../fault-sink.ts";
 import type { Finding } from "../judgement.ts";
 import { canBeKilled } from "../kill/kill.ts";
+import { spread } from "../spread.ts";
 import type { RunContext } from "../standing.ts";
-import { spread } from "../torn/damage.ts";
 import {
   type Left,
   leaveBehind,
@@ -55,7 +55,7 @@ export async function exploreLeases(
     for (let round = 1; round <= plan.rounds; round++) {
       tell(`resume@${round}`, await resumeRound(ring, await lefts(stands, round - 1), `resume-${round}`));
     }
-    for (const stand of plan.commits === "every" ? stands : spread(stands, plan.commits)) {
+    for (const stand of spread(stands, plan.commits)) {
       const at = stand.commitIndex + 1;
       for (const wake of ["held", "released"] as const) {
         const name = `stopped-${wake}@${at}`;

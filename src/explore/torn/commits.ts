@@ -10,8 +10,8 @@ import type { DiskFile, View } from "../../subject/index.ts";
 import type { Death } from "../crash/death.ts";
 import { walk } from "../crash/walk.ts";
 import { readable } from "../readable.ts";
+import { spread } from "../spread.ts";
 import { firstStanding, forkStanding, type RunContext, type Standing } from "../standing.ts";
-import { spread } from "./damage.ts";
 
 /** A commit with its two sides. Of a standing here the disk is the walk's own, and is not to be used. */
 export interface CommitSeen {

@@ -42,6 +42,17 @@ describe("the damages of a database and its log", () => {
     }
   });
 
+  it("turn the last commit to zeros from the same places, but for those behind which it is zeros already", () => {
+    const places = (kind: string, files = FILES) =>
+      damagesOf(files, EVERY).flatMap(({ name }) =>
+        name.startsWith(`${kind}@`) ? [name.split("@")[1]] : [],
+      );
+    expect(places("log-zeros")).toEqual(places("log-cut"));
+    const half = LOG.bytes.length - FRAME_BYTES / 2;
+    const sparse = { ...LOG, bytes: Uint8Array.from(LOG.bytes, (byte, at) => (at < half ? byte : 0)) };
+    expect(places("log-zeros", [sparse])).toEqual(places("log-cut").slice(0, -2));
+  });
+
   it("tear every page of the database of which a half is not zeros already", () => {
     expect(ofKind("page-torn").map(({ name }) => name)).toEqual(["page-torn@0", "page-torn@2"]);
     const torn = contentsOf("page-torn@2")?.get("database");

@@ -10,6 +10,7 @@
  */
 
 import type { DiskFile } from "../../subject/index.ts";
+import { spread } from "../spread.ts";
 import {
   type Damage,
   type DamageBudget,
@@ -17,7 +18,6 @@ import {
   damageName,
   type Reading,
   replaced,
-  spread,
 } from "./damage.ts";
 
 /** What the formats of SQLite leave unnoticed. */
@@ -42,14 +42,18 @@ const DATABASE_DAMAGES: Readonly<Record<string, DatabaseDamage>> = {
   "log-cut": {
     of: "frames",
     allows: ["previous"],
-    places: (file, { places }) => framePlaces(file, places),
+    places: (file, { places }) => spread(framePlaces(file), places),
     bytes: ({ bytes, lastCommitFrom }, at) => bytes.subarray(0, lastCommitFrom + at),
   },
-  /** From `at` on the last commit is zeros. */
+  /** From `at` on the last commit is zeros; places from which it is are not asked for. */
   "log-zeros": {
     of: "frames",
     allows: ["previous"],
-    places: (file, { places }) => spread(framePlaces(file, "every"), places === "every" ? 8 : places),
+    places: (file, { places }) => {
+      const last = file.bytes.subarray(file.lastCommitFrom);
+      const isOther = (at: number) => last.subarray(at).some((byte) => byte !== 0);
+      return spread(framePlaces(file).filter(isOther), places);
+    },
     bytes: ({ bytes, lastCommitFrom }, at) => {
       const zeroed = Buffer.from(bytes);
       return zeroed.fill(0, lastCommitFrom + at);
@@ -93,7 +97,7 @@ const DATABASE_DAMAGES: Readonly<Record<string, DatabaseDamage>> = {
       const pages = Array.from({ length: Math.floor(bytes.length / size) }, (_, page) => page).filter(
         (page) => bytes.subarray(page * size + size / 2, (page + 1) * size).some((byte) => byte !== 0),
       );
-      return places === "every" ? pages : spread(pages, places);
+      return spread(pages, places);
     },
     bytes: ({ bytes, format }, page) => {
       const size = pageBytesOf(format);
@@ -171,10 +175,7 @@ function made(files: readonly DiskFile[], file: DiskFile, name: DamageName): Dam
  * Places in the last commit, counted from its beginning: before, in and behind the header of each of its frames, in the
  * middle of its page, and before the last byte of it.
  */
-function framePlaces(
-  { bytes, lastCommitFrom, format }: DiskFile,
-  budget: "every" | number,
-): readonly number[] {
+function framePlaces({ bytes, lastCommitFrom, format }: DiskFile): readonly number[] {
   if (format.kind !== "frames") return [];
   const { frameBytes, frameHeaderBytes } = format;
   const { length } = bytes.subarray(lastCommitFrom);
@@ -185,7 +186,7 @@ function framePlaces(
       if (frame + within > 0) places.push(frame + within);
     }
   }
-  return budget === "every" ? places : spread(places, budget);
+  return places;
 }
 
 function pageBytesOf(format: DiskFile["format"]): number {

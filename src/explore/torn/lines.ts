@@ -8,6 +8,7 @@
  */
 import { seededRandom } from "../../foundation/index.ts";
 import type { DiskFile } from "../../subject/index.ts";
+import { spread } from "../spread.ts";
 import {
   type Damage,
   type DamageBudget,
@@ -15,7 +16,6 @@ import {
   damageName,
   type Reading,
   replaced,
-  spread,
 } from "./damage.ts";
 
 /** A file of lines, taken apart at its last one. */

@@ -4,8 +4,8 @@
  */
 import { type CutRef, cutRefName, formatRunId, parseCut, type WorldFaultKind } from "../../faults/index.ts";
 import { type FaultSink, tellNothing } from "../fault-sink.ts";
+import { spread } from "../spread.ts";
 import { type RunContext, runUncut } from "../standing.ts";
-import { spread } from "../torn/damage.ts";
 import { tryOtherAnswer } from "./after-restart.ts";
 import { sitesOf } from "./derived.ts";
 import {
@@ -50,7 +50,7 @@ export async function exploreWorldFaults(
     if (count === 0 && plan.kinds !== undefined)
       tellSilent(context, kind.name, "the run has no place for it", sink);
     const all = Array.from({ length: count }, (_, index) => index + 1);
-    for (const occurrence of plan.occurrences === "every" ? all : spread(all, plan.occurrences)) {
+    for (const occurrence of spread(all, plan.occurrences)) {
       const trial = { ...trialOf(context, base, kind, occurrence), deaths: plan.deaths };
       const runs = await runsOf(context, base, trial);
       for (const run of runs) tell(context, trial, run, sink);
