@@ -1,5 +1,6 @@
-/** What an explorer of faults of a medium tells: of torn bytes, and of storage that fails. */
+/** What is told of faults by whoever explores them: of torn bytes, failing storage, a world that misbehaves, leases. */
 import { formatRunId, type TimelineEvent } from "../faults/index.ts";
+import { doubt } from "./judgement.ts";
 import type { Judgement } from "./result.ts";
 import type { RunContext } from "./standing.ts";
 
@@ -20,5 +21,5 @@ export function tellNothing({ scenario, subject, seed }: RunContext, what: strin
   const id = formatRunId({ kind: "walk", scenario: scenario.name, subject: subject.id, cuts: [], seed });
   const message = `${what}: the run to which nothing is done does not come to a readable end`;
   sink.saw(what);
-  sink.judged({ id, violations: [], inconclusive: { signature: "nothing-to-damage", message } }, what, false);
+  sink.judged({ id, ...doubt("nothing-to-damage", message) }, what, false);
 }

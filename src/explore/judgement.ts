@@ -6,44 +6,43 @@ import type { LifeEnd } from "./standing.ts";
 /** A judgement before it is known of which run. */
 export type Finding = Omit<Judgement, "id">;
 
+/** Nothing was found. */
+export const FINE: Finding = { violations: [] };
+
+/** Why nothing can be said. */
+export function doubt(signature: string, message: string): Finding {
+  return { violations: [], inconclusive: { signature, message } };
+}
+
 /** The judgement of a life's end, whatever it was. */
 export function judge(id: string, end: LifeEnd): Judgement {
+  return { id, ...findingOf(end) };
+}
+
+/** What a life's end shows, whatever it was. */
+export function findingOf(end: LifeEnd): Finding {
   switch (end.kind) {
     case "settled":
-      return { id, violations: end.violations };
+      return { violations: end.violations };
     case "refused":
-      return { id, violations: [refusal("refused", end.error, "the run ended with")] };
+      return { violations: [refusal("refused", end.error, "the run ended with")] };
     case "unreadable":
-      return { id, violations: [refusal("unreadable", end.error, "what the run left cannot be read:")] };
+      return { violations: [refusal("unreadable", end.error, "what the run left cannot be read:")] };
     case "cap-reached":
-      return {
-        id,
-        violations: [],
-        inconclusive: {
-          signature: "cap-reached",
-          message: "the run crossed more boundaries than its cap allows",
-        },
-      };
+      return doubt("cap-reached", "the run crossed more boundaries than its cap allows");
     case "stalled":
-      return {
-        id,
-        violations: [],
-        inconclusive: {
-          signature: "stalled",
-          message: "the run stood still: it waits for something that never comes",
-        },
-      };
+      return doubt("stalled", "the run stood still: it waits for something that never comes");
   }
 }
 
-/** Several judgements of one run as one. */
-export function together(first: Judgement, ...more: readonly Finding[]): Judgement {
+/** Several findings about one run as one. All doubts but the first are left out, and so are all limits but the first. */
+export function together<T extends Finding>(first: T, ...more: readonly Finding[]): T {
   const all = [first, ...more];
   const violations = all.flatMap((judgement) => judgement.violations);
   const inconclusive = all.find((judgement) => judgement.inconclusive !== undefined)?.inconclusive;
   const limit = all.find((judgement) => judgement.limit !== undefined)?.limit;
   return {
-    id: first.id,
+    ...first,
     violations,
     ...(inconclusive === undefined ? {} : { inconclusive }),
     ...(limit === undefined ? {} : { limit }),

@@ -5,12 +5,12 @@ import { cutRefName, type Race, type RunId, type Scenario, type TimelineEvent } 
 import { absurd } from "../foundation/index.ts";
 import type { Subject } from "../subject/index.ts";
 import { exploreCrashes } from "./crash/crash.ts";
-import { determinismAgain } from "./determinism/determinism.ts";
+import { twice } from "./determinism/determinism.ts";
 import { diskFaultAgain } from "./disk-faults/disk-faults.ts";
 import type { FaultSink } from "./fault-sink.ts";
 import { MIXTURES } from "./fuzz/arbitrary.ts";
 import { fuzzAgain } from "./fuzz/fuzz.ts";
-import { together } from "./judgement.ts";
+import { doubt, together } from "./judgement.ts";
 import { simulateDeaths } from "./kill/deaths.ts";
 import { canBeKilled, exploreKills } from "./kill/kill.ts";
 import { leaseAgain } from "./lease/leases.ts";
@@ -141,7 +141,7 @@ async function reproTakeover(again: Again): Promise<ReproResult> {
 
 async function reproDeterminism(again: Again): Promise<ReproResult> {
   let found: ReproResult | undefined;
-  await determinismAgain(contextOf(again), again.parts.id.cuts[0], (judgement, events) => {
+  await twice(contextOf(again), again.parts.id.cuts[0], (judgement, events) => {
     found = { judgement: { ...judgement, id: again.parts.text }, events };
   });
   return found ?? notReached(again.parts);
@@ -269,7 +269,7 @@ function notReached(
   message = "the run never came to that cut; the scenario, the runtime or the id has changed",
 ): ReproResult {
   return {
-    judgement: { id: text, violations: [], inconclusive: { signature: "not-reached", message } },
+    judgement: { id: text, ...doubt("not-reached", message) },
     events: [],
   };
 }

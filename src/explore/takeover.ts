@@ -10,7 +10,7 @@
 import type { Violation } from "../checkers/index.ts";
 import { type Boundary, boundaryName, type CutRef, type TimelineEvent } from "../faults/index.ts";
 import { runIdOf } from "./crash/crash.ts";
-import { judge, together } from "./judgement.ts";
+import { doubt, FINE, judge, together } from "./judgement.ts";
 import type { Judgement } from "./result.ts";
 import {
   boot,
@@ -105,9 +105,8 @@ async function tryTakeover(
       return await takeOver(context, standing, { owner, boundary: end, cut, wake });
     // The run came by this commit a moment ago.
     const message = `started once more, the owner ${end === "stalled" ? "stood still before" : "never came to"} this commit`;
-    const inconclusive = { signature: "not-reached", message };
-    const id = runIdOf(context, "takeover", [cut]);
-    return { cut, judgement: { id, violations: [], inconclusive }, events: [] };
+    const judgement = { id: runIdOf(context, "takeover", [cut]), ...doubt("not-reached", message) };
+    return { cut, judgement, events: [] };
   } finally {
     leave();
   }
@@ -172,9 +171,9 @@ async function takeOver(
     signature,
     message: `an owner that ${where} ${message}`,
   }));
-  const stalled = { signature: "stalled", message: "the stale owner neither failed nor finished" };
-  const doubt = woken.owned === "stalled" ? { inconclusive: stalled } : {};
-  return { cut, judgement: together(judgement, { violations: broken, ...doubt }), events };
+  const stalled = doubt("stalled", "the stale owner neither failed nor finished");
+  const more = woken.owned === "stalled" ? stalled : FINE;
+  return { cut, judgement: together(judgement, { violations: broken }, more), events };
 }
 
 /** What an owner did that woke up late. */

@@ -7,8 +7,10 @@
  * what can be seen of it: the same members in another order, or a source that nothing here can see.
  */
 import { compareViews, describeDifference, sortedJson, type Violation } from "../../checkers/index.ts";
-import { type CutRef, formatRunId, type TimelineEvent } from "../../faults/index.ts";
+import type { CutRef, TimelineEvent } from "../../faults/index.ts";
 import { absurd } from "../../foundation/index.ts";
+import { runIdOf } from "../crash/crash.ts";
+import { doubt, FINE, type Finding } from "../judgement.ts";
 import type { Judgement } from "../result.ts";
 import { spread } from "../spread.ts";
 import type { RunContext } from "../standing.ts";
@@ -36,23 +38,16 @@ export async function exploreDeterminism(
   for (const cut of spread(cuts, deaths)) await twice(context, cut, sink);
 }
 
-/** One run of the sample again. */
-export async function determinismAgain(
-  context: RunContext,
-  cut: CutRef | undefined,
-  sink: DeterminismSink,
-): Promise<void> {
-  await twice(context, cut, sink);
-}
-
-async function twice(
+/** Executes one run of the sample twice: the one that dies there, or the one that nobody cuts. */
+export async function twice(
   context: RunContext,
   cut: CutRef | undefined,
   sink: DeterminismSink,
 ): Promise<ObservedRun> {
   const first = await observeRun(context, cut, []);
   const second = await observeRun(context, cut, SOURCES);
-  sink({ id: idOf(context, cut), ...(await findingOf(context, cut, first, second)) }, first.events);
+  const id = runIdOf(context, "determinism", cut === undefined ? [] : [cut]);
+  sink({ id, ...(await findingOf(context, cut, first, second)) }, first.events);
   return first;
 }
 
@@ -61,17 +56,13 @@ async function findingOf(
   cut: CutRef | undefined,
   first: ObservedRun,
   second: ObservedRun,
-): Promise<Omit<Judgement, "id">> {
+): Promise<Finding> {
   if (!first.isReached) return doubt("not-reached", "the run never came to that cut");
   if (!first.isEnded)
     return doubt("stalled", "the run did not come to an end, so there is nothing to compare");
   const difference = differenceOf(first, second);
-  if (difference === undefined) return { violations: [] };
-  return { violations: [violationOf(difference, await sourcesOf(context, cut, first, second))] };
-}
-
-function doubt(signature: string, message: string): Omit<Judgement, "id"> {
-  return { violations: [], inconclusive: { signature, message } };
+  if (difference === undefined) return FINE;
+  return { violations: [violationOf(difference, await causeOf(context, cut, first, second))] };
 }
 
 /** Where two executions part. */
@@ -97,7 +88,7 @@ type Cause =
   | { readonly kind: "together"; readonly sources: readonly Source[] }
   | { readonly kind: "unknown" };
 
-async function sourcesOf(
+async function causeOf(
   context: RunContext,
   cut: CutRef | undefined,
   first: ObservedRun,
@@ -151,9 +142,4 @@ function where({ first, second }: Parting): string {
   }
   const difference = compareViews(first.text, second.text);
   return `${first.what}, ${difference === undefined ? "in the order of its members" : describeDifference(difference)}`;
-}
-
-function idOf({ scenario, subject, seed }: RunContext, cut: CutRef | undefined): string {
-  const cuts = cut === undefined ? [] : [cut];
-  return formatRunId({ kind: "determinism", scenario: scenario.name, subject: subject.id, cuts, seed });
 }

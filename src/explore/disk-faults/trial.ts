@@ -14,7 +14,7 @@ import { compareViews, describeDifference, type Violation } from "../../checkers
 import { boundaryName, type Cut, type MediumFault, type TimelineEvent } from "../../faults/index.ts";
 import type { View } from "../../subject/index.ts";
 import { expectationOf, recoveryOf } from "../crash/recovery.ts";
-import { type Finding, judge, refusal, together } from "../judgement.ts";
+import { doubt, type Finding, judge, refusal, together } from "../judgement.ts";
 import type { Judgement } from "../result.ts";
 import { boot, dead, type RunContext, restarted, runToEnd, type Standing, viewOf } from "../standing.ts";
 import { type Course, copyOf } from "./course.ts";
@@ -43,7 +43,7 @@ export async function tryFault(
   try {
     const { ended, events } = await faultyLife(context, standing, fault);
     const observed = [...standing.events, ...events];
-    if (!fault.hasFired) return { judgement: notFired(id), isRecovered: false, events: observed };
+    if (!fault.hasFired) return { judgement: { id, ...NOT_FIRED }, isRecovered: false, events: observed };
     if (ended.kind === "stalled" || ended.kind === "cap-reached") {
       return { judgement: judge(id, { ...ended, events: [] }), isRecovered: false, events: observed };
     }
@@ -186,7 +186,7 @@ function leftBy(
 }
 
 /** Where the life stood when it ended; undefined if nothing had happened in it. */
-function lastCut(events: readonly TimelineEvent[]): Cut | undefined {
+export function lastCut(events: readonly TimelineEvent[]): Cut | undefined {
   const last = events.findLast((event) => "boundary" in event);
   if (last === undefined || !("boundary" in last)) return undefined;
   return { boundary: last.boundary, position: last.kind === "commit-failed" ? "before" : "after" };
@@ -196,10 +196,8 @@ function broken(signature: string, message: string): Violation {
   return { checker: "failing-storage", signature, message };
 }
 
-function notFired(id: string): Judgement {
-  const message = "the medium was never asked for a call that was to fail";
-  return { id, violations: [], inconclusive: { signature: "fault-not-fired", message } };
-}
+/** The fault was never met. */
+export const NOT_FIRED = doubt("fault-not-fired", "the medium was never asked for a call that was to fail");
 
 /** An error and what caused it, outermost first. */
 function chainOf(error: unknown): unknown[] {

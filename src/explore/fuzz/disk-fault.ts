@@ -3,8 +3,8 @@ import { type Cut, MediumFault, type MediumFaultKind } from "../../faults/index.
 import type { ToldOfCall } from "../../subject/index.ts";
 import { copyOf } from "../disk-faults/course.ts";
 import { faultName } from "../disk-faults/fault-name.ts";
-import { toldBy } from "../disk-faults/trial.ts";
-import type { Finding } from "../judgement.ts";
+import { lastCut, NOT_FIRED, toldBy } from "../disk-faults/trial.ts";
+import { doubt, FINE, type Finding } from "../judgement.ts";
 import { dead, type LifeEnd, type RunContext, restarted, type Standing } from "../standing.ts";
 import { live, type Schedule } from "./lives.ts";
 import type { FaultPlan } from "./plan.ts";
@@ -34,8 +34,7 @@ export async function failDisk(
   const failing = copyOf(standing, context.folder);
   const { end, told } = await live(context, failing, schedule, { mediumFault: fault });
   const name = faultName({ life, kind: kind.name, isLasting, call });
-  const cut = lastCut(end, kind);
-  const left = dead(failing, cut);
+  const left = dead(failing, lastCut(end.events) ?? beginning(kind));
   const crash = { kind: "crash", at: name } as const;
   const next = restarted({ ...left, events: [...standing.events, ...end.events, crash] });
   return { finding: fault.hasFired ? findingOf(end) : NOT_FIRED, next, told };
@@ -62,29 +61,14 @@ function findingOf(end: LifeEnd): Finding {
       return toldBy(end, end.events);
     case "unreadable":
       // Read while it still fails, perhaps; the next life reads it again.
-      return { violations: [] };
+      return FINE;
     case "cap-reached":
     case "stalled":
-      return {
-        violations: [],
-        inconclusive: { signature: end.kind, message: "the failing life did not end" },
-      };
+      return doubt(end.kind, "the failing life did not end");
   }
 }
 
-const NOT_FIRED: Finding = {
-  violations: [],
-  inconclusive: {
-    signature: "fault-not-fired",
-    message: "the medium was never asked for a call that was to fail",
-  },
-};
-
-/** Where the life stood when it ended. */
-function lastCut({ events }: LifeEnd, { name }: MediumFaultKind): Cut {
-  const last = events.findLast((event) => "boundary" in event);
-  if (last === undefined || !("boundary" in last)) {
-    return { boundary: { kind: "commit", label: name, occurrence: 1 }, position: "before" };
-  }
-  return { boundary: last.boundary, position: last.kind === "commit-failed" ? "before" : "after" };
+/** Where a life stood in which nothing had happened. */
+function beginning({ name }: MediumFaultKind): Cut {
+  return { boundary: { kind: "commit", label: name, occurrence: 1 }, position: "before" };
 }

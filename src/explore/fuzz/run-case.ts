@@ -17,7 +17,7 @@ import type { RecoveryExpectation, View } from "../../subject/index.ts";
 import { digestOf } from "../crash/crash.ts";
 import { expectationOf, recoveryOf } from "../crash/recovery.ts";
 import { copyOf } from "../disk-faults/course.ts";
-import { type Finding, judge, refusal, together } from "../judgement.ts";
+import { doubt, FINE, type Finding, findingOf, judge, refusal, together } from "../judgement.ts";
 import type { Judgement } from "../result.ts";
 import { firstStanding, forkStanding, type RunContext, type Standing } from "../standing.ts";
 import { failDisk } from "./disk-fault.ts";
@@ -150,7 +150,7 @@ class CaseCourse {
     const died = await die(this.#context, standing, this.#case.schedule, { index, position });
     if (died === undefined) {
       const message = `the life was to die at boundary ${index} of ${boundaryCount}, and did not come there`;
-      return { id: this.#id, violations: [], inconclusive: { signature: "fault-not-fired", message } };
+      return { id: this.#id, ...doubt("fault-not-fired", message) };
     }
     const { atCut, cut, next, told } = died;
     this.#keep(next);
@@ -173,7 +173,7 @@ class CaseCourse {
   async #reopen(last: Standing, view: View): Promise<Finding> {
     const again = { ...last, cuts: [...last.cuts, REOPENING], judge: last.judge.fork() };
     const { end, boundaryCount } = await live(this.#context, again, this.#case.schedule);
-    if (end.kind !== "settled") return judge(this.#id, end);
+    if (end.kind !== "settled") return findingOf(end);
     if (boundaryCount === 0 && isExactlySame(end.view, view)) return FINE;
     const message = `opened again after its end, it crossed ${boundaryCount} boundaries and ${
       isExactlySame(end.view, view) ? "left the same" : "left something else"
@@ -195,8 +195,6 @@ class CaseCourse {
     return standing;
   }
 }
-
-const FINE: Finding = { violations: [] };
 
 /** Stands in for a death where a session is opened after a clean end. */
 const REOPENING: Cut = {

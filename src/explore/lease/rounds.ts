@@ -27,7 +27,7 @@ import {
   ledgerPathOf,
 } from "../../subprocess/index.ts";
 import { recoveryOf } from "../crash/recovery.ts";
-import { type Finding, refusal, together } from "../judgement.ts";
+import { doubt, FINE, type Finding, refusal, together } from "../judgement.ts";
 import type { RunContext } from "../standing.ts";
 import type { Stand } from "./stands.ts";
 
@@ -89,7 +89,7 @@ export async function resumeRound(ring: Ring, left: Left, name: string): Promise
     }
     const wrong = ends.find(({ at }) => at !== "done");
     const told_ = wrong === undefined ? [] : [broken("not ended", `a process did not end: ${wordOf(wrong)}`)];
-    return all(await reached(ring, folder, stand, [stand.before]), ...told_);
+    return together(await reached(ring, folder, stand, [stand.before]), ...told_);
   });
 }
 
@@ -122,7 +122,7 @@ export async function stoppedRound(ring: Ring, stand: Stand, wake: Wake, name: s
       if (wake === "released") await finish();
       findings.push(await wakeUp(ring, owner, folder, stand, wake));
       if (wake === "held") await finish();
-      return all(await reached(ring, folder, stand, [stand.before]), ...findings);
+      return together(await reached(ring, folder, stand, [stand.before]), ...findings);
     } finally {
       owner.goOn();
     }
@@ -144,7 +144,7 @@ async function wakeUp(ring: Ring, owner: Opener, folder: string, stand: Stand, w
   if (after.rowCount > before.rowCount) {
     findings.push(broken("stale-owner-acted", `${when} started a new effect`));
   }
-  return all(...findings);
+  return together(FINE, ...findings);
 }
 
 /** A commit and a takeover at the same moment. */
@@ -173,7 +173,7 @@ export async function raceRound(ring: Ring, stand: Stand, name: string): Promise
       if (isLost(late)) findings.push(doubtOf("the owner was lost", [late]));
     }
     const right = crossed.at === "refused" ? [stand.before, stand.after] : [stand.after];
-    return all(await reached(ring, folder, stand, right), ...findings);
+    return together(await reached(ring, folder, stand, right), ...findings);
   });
 }
 
@@ -205,7 +205,7 @@ export async function secondOpenerRound(ring: Ring, left: Left, name: string): P
     const message =
       "its specification has no lease: a second process is let in, and told at its first commit that another one wrote";
     const limit = { signature: "second opener is let in", message };
-    return { ...all(await reached(ring, folder, stand, [stand.before])), limit };
+    return { ...together(await reached(ring, folder, stand, [stand.before])), limit };
   });
 }
 
@@ -248,7 +248,7 @@ async function reached(
     return { violations: [refusal("unreadable", error, "what the processes left cannot be read:")] };
   }
   const findings = right.map((expected) => recoveryOf(expected, view));
-  return findings.find(({ violations }) => violations.length === 0) ?? findings[0] ?? { violations: [] };
+  return findings.find(({ violations }) => violations.length === 0) ?? findings[0] ?? FINE;
 }
 
 async function viewOf(
@@ -308,18 +308,9 @@ function wordOf(state: ContenderState): string {
   return state.at === "parked" ? `before ${state.boundary}` : state.at;
 }
 
-function all(first: Finding = { violations: [] }, ...more: readonly Finding[]): Finding {
-  const { id: _id, ...finding } = together({ id: "", ...first }, ...more);
-  return finding;
-}
-
 function broken(signature: string, message: string): Finding {
   const violation: Violation = { checker: "single-writer", signature, message };
   return { violations: [violation] };
-}
-
-function doubt(signature: string, message: string): Finding {
-  return { violations: [], inconclusive: { signature, message } };
 }
 
 function doubtOf(message: string, states: readonly ContenderState[]): Finding {

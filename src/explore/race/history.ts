@@ -18,7 +18,7 @@ import {
   type TimelineEvent,
 } from "../../faults/index.ts";
 import type { RunEnd, Subject } from "../../subject/index.ts";
-import type { Finding } from "../judgement.ts";
+import { doubt, type Finding } from "../judgement.ts";
 
 /** A subject that can tell stories. */
 export type Narrator = Pick<Subject, "story">;
@@ -41,7 +41,7 @@ export function unprovenOf(
   const missing = firstUnproven(proof, events);
   if (missing === undefined) return undefined;
   const message = `the order ${name} did not happen: no "${missing}" where it must stand in ${proof.map((mark) => `"${mark}"`).join(", ")}`;
-  return { violations: [], inconclusive: { signature: "order-not-reached", message } };
+  return doubt("order-not-reached", message);
 }
 
 class HistoryRun implements CheckerRun<RunEnd> {

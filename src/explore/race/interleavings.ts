@@ -11,7 +11,7 @@
  */
 import { formatRunId, type Race, type TimelineEvent } from "../../faults/index.ts";
 import { seededRandom } from "../../foundation/index.ts";
-import { judge } from "../judgement.ts";
+import { doubt, findingOf } from "../judgement.ts";
 import type { Interleavings, Judgement } from "../result.ts";
 import type { RunContext } from "../standing.ts";
 import { type ChoicePoint, type Choose, execute } from "./execution.ts";
@@ -102,13 +102,11 @@ async function runOnce(
 ): Promise<void> {
   const { end, events } = await execute(context, race, choose);
   if (end === undefined) return;
-  const id = idOf(context, race, taken());
-  const stalled =
-    end.kind === "stalled" ? "the interleaving stood still, or its choices do not fit the run" : "";
-  const judgement = judge(id, end);
-  sink.judged(
-    stalled === "" ? judgement : { ...judgement, inconclusive: { signature: "stalled", message: stalled } },
-  );
+  const finding =
+    end.kind === "stalled"
+      ? doubt("stalled", "the interleaving stood still, or its choices do not fit the run")
+      : findingOf(end);
+  sink.judged({ id: idOf(context, race, taken()), ...finding });
   for (const order of race.orders) if (unprovenOf(order, events) === undefined) sink.proved(order.name);
   sink.observed?.(events);
 }
@@ -121,20 +119,12 @@ function idOf({ subject, seed }: RunContext, race: Race, choices: readonly numbe
 
 function neverHappened(context: RunContext, race: Race, order: string): Judgement {
   const message = `the order ${order} happened in no interleaving; take more preemptions`;
-  return {
-    id: idOf(context, race, []),
-    violations: [],
-    inconclusive: { signature: "order-not-covered", message },
-  };
+  return { id: idOf(context, race, []), ...doubt("order-not-covered", message) };
 }
 
 function capped(context: RunContext, race: Race, runsMax: number): Judgement {
   const message = `more than ${runsMax} interleavings; take fewer preemptions, or allow more runs`;
-  return {
-    id: idOf(context, race, []),
-    violations: [],
-    inconclusive: { signature: "runs-capped", message },
-  };
+  return { id: idOf(context, race, []), ...doubt("runs-capped", message) };
 }
 
 /** Depth first, with merged states. */

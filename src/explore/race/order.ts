@@ -8,7 +8,7 @@
 import { type Race, type RaceOrder, scheduled, type TimelineEvent, unscheduled } from "../../faults/index.ts";
 import type { Subject } from "../../subject/index.ts";
 import { type CrashPlan, type CrashSink, exploreCrashes, runIdOf } from "../crash/crash.ts";
-import { together } from "../judgement.ts";
+import { FINE, together } from "../judgement.ts";
 import type { Judgement } from "../result.ts";
 import type { RunContext } from "../standing.ts";
 import { exploreTakeovers } from "../takeover.ts";
@@ -49,7 +49,7 @@ export async function exploreOrder(
     const { judgement, digest } = uncut;
     uncut = undefined;
     isTold = true;
-    sink.judged(together(judgement, unproven ?? { violations: [] }), [], digest);
+    sink.judged(together(judgement, unproven ?? FINE), [], digest);
     if (unproven === undefined) sink.proved?.();
   };
   await exploreCrashes(context, plan, {
@@ -77,9 +77,8 @@ async function exploreTakeover(context: RunContext, order: RaceOrder, sink: Orde
     },
   });
   const unproven = unprovenOf(order, events);
-  const [first = { id: "", violations: [] }, ...more] = found;
-  const judgement = { ...first, id: runIdOf(context, "race", []) };
-  sink.judged(together(judgement, ...more, unproven ?? { violations: [] }), [], undefined);
+  const judgement: Judgement = { id: runIdOf(context, "race", []), ...FINE };
+  sink.judged(together(judgement, ...found, unproven ?? FINE), [], undefined);
   if (unproven === undefined) sink.proved?.();
   sink.observed?.([], events);
 }

@@ -20,7 +20,7 @@ import { boundaryName, formatRunId, type TimelineEvent } from "../../faults/inde
 import type { Disk, DiskFile, View } from "../../subject/index.ts";
 import { expectationOf, recoveryOf } from "../crash/recovery.ts";
 import { type FaultSink, tellNothing } from "../fault-sink.ts";
-import { type Finding, judge, together } from "../judgement.ts";
+import { doubt, FINE, type Finding, judge, together } from "../judgement.ts";
 import { unlessUnreadable } from "../readable.ts";
 import type { Judgement } from "../result.ts";
 import {
@@ -140,7 +140,7 @@ function tellUnvisited({ scenario, subject, seed }: RunContext, commit: string, 
   const id = formatRunId({ kind: "walk", scenario: scenario.name, subject: subject.id, cuts: [], seed });
   const message = `${commit} was to be damaged, and the run never came to it, or what it left could not be read`;
   sink.saw(commit);
-  sink.judged({ id, violations: [], inconclusive: { signature: "not-reached", message } }, commit, false);
+  sink.judged({ id, ...doubt("not-reached", message) }, commit, false);
 }
 
 /** What a run left that came to its end and was closed, as a last commit of which nothing is behind the others. */
@@ -207,7 +207,7 @@ class Trials {
     });
     const contents = damage.contents();
     if (isUnchanged(this.#commit.files, contents))
-      return { judgement: noDamage(id), isRecovered: false, events: [] };
+      return { judgement: { id, ...NO_DAMAGE }, isRecovered: false, events: [] };
     const disk = this.#commit.after.disk.withFiles?.(contents, folder);
     if (disk === undefined) throw new Error(`${subject.id} has files that cannot be damaged`);
     try {
@@ -307,7 +307,7 @@ class Trials {
 function findingOf(damage: Damage, found: Found, commit: CommitSeen): Finding {
   const { allows, unpromised } = damage;
   if (found.reading === "refused" && !isNamed(found.error)) return { violations: [unnamed(found.error)] };
-  if (allows.some((reading) => reading === found.reading)) return { violations: [] };
+  if (allows.some((reading) => reading === found.reading)) return FINE;
   const what = described(found, commit);
   if (unpromised !== undefined) {
     const signature = `${damage.kind}: ${UNPROMISED[found.reading]}`;
@@ -349,10 +349,7 @@ function described(found: Found, { complete }: CommitSeen): string {
   }
 }
 
-function noDamage(id: string): Judgement {
-  const message = "the damage left every byte as it was";
-  return { id, violations: [], inconclusive: { signature: "fault-not-fired", message } };
-}
+const NO_DAMAGE = doubt("fault-not-fired", "the damage left every byte as it was");
 
 function isUnchanged(files: readonly DiskFile[], contents: ReadonlyMap<string, Uint8Array>): boolean {
   return (

@@ -1,6 +1,7 @@
 /** What the subjects of each family recovered to, held against each other cut by cut (design §3.8). */
 import { type CutRef, cutRefName, formatRunId, parseCut } from "../../faults/index.ts";
 import { type GroupRecord, GroupTally } from "../collect.ts";
+import { doubt } from "../judgement.ts";
 import type { ExplorePlan } from "../plan.ts";
 import type { Judgement } from "../result.ts";
 import { isPlanned, type UnitRecord } from "./unit.ts";
@@ -110,8 +111,7 @@ function missingFrom(
     );
     if (absent.length === 0) return [];
     const message = `${absent.join(" and ")} did not come to ${deaths}, or did not recover from it, and ${[...digests.keys()].join(" and ")} did`;
-    const inconclusive = { signature: "not-reached", message };
-    return [{ id: compared.idOf(all.join("="), [cut]), violations: [], inconclusive }];
+    return [{ id: compared.idOf(all.join("="), [cut]), ...doubt("not-reached", message) }];
   });
 }
 

@@ -8,6 +8,7 @@ import type { Scenario } from "../../faults/index.ts";
 import type { Subject } from "../../subject/index.ts";
 import { GroupTally } from "../collect.ts";
 import { runIdOf } from "../crash/crash.ts";
+import { doubt } from "../judgement.ts";
 import { canBeKilled, exploreKills, type KillTarget, killTarget } from "../kill/kill.ts";
 import type { ExplorePlan } from "../plan.ts";
 import { contextOf, type Unit, type UnitFamily, type UnitFinding, type UnitWork } from "./unit.ts";
@@ -18,11 +19,7 @@ const KILLS_SAMPLED = 6;
 /** Scenarios of which samples share a unit. */
 const SCENARIOS_SAMPLED = 10;
 
-/** Why nothing can be said of a death. */
-const LOST = {
-  signature: "nothing-to-compare",
-  message: "the simulated death was not reached, or left what cannot be read",
-};
+const LOST = doubt("nothing-to-compare", "the simulated death was not reached, or left what cannot be read");
 
 export const kills: UnitFamily = {
   units: (plan) => {
@@ -65,7 +62,7 @@ async function killAll(
     for (const { cut } of target.deaths) tally.saw(cut);
     for (const cut of target.lost ?? []) {
       tally.saw(cut);
-      tally.judged({ id: runIdOf(context, "kill", [cut]), violations: [], inconclusive: LOST }, [cut]);
+      tally.judged({ id: runIdOf(context, "kill", [cut]), ...LOST }, [cut]);
     }
     tallies.set(target, tally);
   }

@@ -9,7 +9,7 @@ import { type CutRef, cutRefName, refOf, type TimelineEvent } from "../../faults
 import type { View } from "../../subject/index.ts";
 import { expectationOf, Left, recoveryOf } from "../crash/recovery.ts";
 import { walk } from "../crash/walk.ts";
-import { judge, together } from "../judgement.ts";
+import { findingOf, together } from "../judgement.ts";
 import { firstStanding, type RunContext, runToEnd, runUncut } from "../standing.ts";
 import { asAfterRestart, derive } from "./derived.ts";
 import { notFired, type Trial, type TrialRun } from "./trial.ts";
@@ -49,13 +49,8 @@ export async function tryOtherAnswer(context: RunContext, trial: Trial): Promise
       const events: readonly TimelineEvent[] = [...standing.events, ...end.events];
       const hasFired = events.some((event) => event.kind === "fault");
       const reached = end.kind === "settled" ? end.view : undefined;
-      const judgement = together(judge("", end), left.finding, recoveryOf(expectation, reached));
-      runs.push({
-        judgement: hasFired ? judgement : notFired(judgement),
-        cut: refOf(death.cut),
-        events,
-        hasFired,
-      });
+      const found = together(findingOf(end), left.finding, recoveryOf(expectation, reached));
+      runs.push({ finding: hasFired ? found : notFired(found), cut: refOf(death.cut), events });
       standing.disk.dispose();
     },
   });

@@ -21,7 +21,7 @@ import {
 } from "../../faults/index.ts";
 import type { Subject, View } from "../../subject/index.ts";
 import { exploreCrashes } from "../crash/crash.ts";
-import { together } from "../judgement.ts";
+import { doubt, type Finding, together } from "../judgement.ts";
 import type { Judgement } from "../result.ts";
 import { type RunContext, runUncut } from "../standing.ts";
 import { derive, type Site } from "./derived.ts";
@@ -47,13 +47,12 @@ export interface Trial {
 
 /** One run of a trial. `cut` is where it died, if it did. */
 export interface TrialRun {
-  readonly judgement: Judgement;
+  readonly finding: Finding;
   readonly cut: CutRef | undefined;
   readonly events: readonly TimelineEvent[];
-  readonly hasFired: boolean;
 }
 
-/** Makes the runs of a trial. Their ids are given by the caller. */
+/** Makes the runs of a trial. */
 export async function tryWorldFault(
   context: RunContext,
   base: Base,
@@ -106,7 +105,7 @@ export async function tryWorldFault(
     const violations =
       cut === undefined && hasFired && end !== undefined ? brokenBy(trial, base, end, events) : [];
     const found = unpromised(trial, context, together(judgement, { violations }));
-    return { judgement: hasFired ? found : notFired(found), cut, events, hasFired };
+    return { finding: hasFired ? found : notFired(found), cut, events };
   });
   return only === undefined ? runs : runs.filter(({ cut }) => sameCut(cut, only.cut));
 }
@@ -116,17 +115,17 @@ function isSummary(site: Site | undefined): boolean {
 }
 
 /** What nobody promises is a limit; see promise 4. */
-function unpromised({ kind }: Trial, { scenario }: RunContext, judgement: Judgement): Judgement {
+function unpromised({ kind }: Trial, { scenario }: RunContext, found: Finding): Finding {
   const { settings, stimuli } = scenario;
   const isMeasured = settings.compaction?.enabled === true || stimuli.some(({ call }) => call === "compact");
   const of = ["misbehaving-world", "recovery-equality"];
-  if (kind.place !== "clock" || !isMeasured) return judgement;
-  const violations = judgement.violations.filter(({ checker }) => !of.includes(checker));
-  if (violations.length === judgement.violations.length) return judgement;
+  if (kind.place !== "clock" || !isMeasured) return found;
+  const violations = found.violations.filter(({ checker }) => !of.includes(checker));
+  if (violations.length === found.violations.length) return found;
   const message =
     "the size of a context is measured by the times of its messages; a clock that steps changes it";
   return {
-    ...judgement,
+    ...found,
     violations,
     limit: { signature: "context measured by a clock that stepped", message },
   };
@@ -173,10 +172,12 @@ function sameCut(one: CutRef | undefined, other: CutRef | undefined): boolean {
   return (one && cutRefName(one)) === (other && cutRefName(other));
 }
 
-export function notFired(judgement: Judgement): Judgement {
-  const message = "the world never came to what it was to do wrongly";
-  return { ...judgement, inconclusive: { signature: "fault-not-fired", message } };
+/** Whatever else was found: the fault was never met. */
+export function notFired(found: Finding): Finding {
+  return { ...found, ...NOT_FIRED, violations: found.violations };
 }
+
+const NOT_FIRED = doubt("fault-not-fired", "the world never came to what it was to do wrongly");
 
 /** What is broken of the promises 2 to 4. */
 function brokenBy(

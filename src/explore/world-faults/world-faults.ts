@@ -4,6 +4,7 @@
  */
 import { type CutRef, cutRefName, formatRunId, parseCut, type WorldFaultKind } from "../../faults/index.ts";
 import { type FaultSink, tellNothing } from "../fault-sink.ts";
+import { doubt } from "../judgement.ts";
 import { spread } from "../spread.ts";
 import { type RunContext, runUncut } from "../standing.ts";
 import { tryOtherAnswer } from "./after-restart.ts";
@@ -105,15 +106,15 @@ function runsOf(context: RunContext, base: Base, trial: Trial): Promise<readonly
 function tell(context: RunContext, trial: Trial, run: TrialRun, sink: FaultSink): void {
   const name = nameOf(trial, run.cut);
   sink.saw(name);
-  sink.judged({ ...run.judgement, id: idOf(context, name) }, name, run.cut !== undefined);
+  sink.judged({ ...run.finding, id: idOf(context, name) }, name, run.cut !== undefined);
   sink.observed?.(run.events);
 }
 
 /** A fault of which nothing was seen. */
 function tellSilent(context: RunContext, name: string, why: string, sink: FaultSink): void {
-  const inconclusive = { signature: "fault-not-fired", message: `${name}: ${why}` };
+  const finding = doubt("fault-not-fired", `${name}: ${why}`);
   sink.saw(name);
-  sink.judged({ id: idOf(context, name), violations: [], inconclusive }, name, false);
+  sink.judged({ id: idOf(context, name), ...finding }, name, false);
 }
 
 function nameOf({ kind, occurrence }: Trial, cut: CutRef | undefined): string {
