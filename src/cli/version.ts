@@ -1,13 +1,14 @@
 /** The version of the package, read from its manifest: one place to change it. */
+import { existsSync, readFileSync } from "node:fs";
 
-import { existsSync } from "node:fs";
-import { createRequire } from "node:module";
-
-const require = createRequire(import.meta.url);
 // Two levels up from the sources, three from the compiled files in `dist`.
-const manifest = ["../../package.json", "../../../package.json"]
-  .map((path) => new URL(path, import.meta.url))
-  .find((url) => existsSync(url));
+const MANIFESTS = ["../../package.json", "../../../package.json"];
 
-export const VERSION: string =
-  manifest === undefined ? "unknown" : (require(manifest.pathname) as { version: string }).version;
+/** The version that the manifest around a module says; `unknown` if there is none. */
+export function versionAround(moduleUrl: string): string {
+  const manifest = MANIFESTS.map((path) => new URL(path, moduleUrl)).find((url) => existsSync(url));
+  if (manifest === undefined) return "unknown";
+  return (JSON.parse(readFileSync(manifest, "utf8")) as { readonly version: string }).version;
+}
+
+export const VERSION: string = versionAround(import.meta.url);

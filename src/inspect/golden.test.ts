@@ -5,6 +5,7 @@
 import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { inspectionText, inspectPath } from "./index.ts";
 import { makeFiles, NOW_MS } from "./testing/files.ts";
@@ -16,7 +17,7 @@ beforeAll(async () => {
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
-const golden = (name: string) => new URL(`../../fixtures/inspect/${name}`, import.meta.url).pathname;
+const golden = (name: string) => fileURLToPath(new URL(`../../fixtures/inspect/${name}`, import.meta.url));
 const look = async (path: string) => inspectPath(path, { nowMs: NOW_MS });
 /** Without what changes from run to run, and from one JavaScript engine to the next. */
 const inFolder = (text: string) =>
