@@ -303,6 +303,17 @@ describe("the help", () => {
     expect(out).toContain(`Usage: crashproof ${command}`);
   });
 
+  it("says what holds without an option that may be given several times", async () => {
+    const { out: all } = await crashproof("--help");
+    const commands = [...all.matchAll(/^ {2}([a-z-]+) /gm)].map(([, command = ""]) => command);
+    expect(commands).toContain("run");
+    for (const command of commands.filter((name) => name !== "help")) {
+      expect((await crashproof(command, "--help")).out).not.toContain("[]");
+    }
+    const { out } = await crashproof("leases", "--help");
+    expect(out.replaceAll(/\s+/g, " ")).toContain("(repeatable) (default: jsonl, sqlite, txlog)");
+  });
+
   it("and the version come from the package", async () => {
     expect((await crashproof("--version")).out).toBe(`${readPackage().version}\n`);
   });

@@ -1,18 +1,21 @@
 /** `crashproof crash-points [SCENARIO…]`: cut at every boundary, on every subject. */
 import { type Command, Option } from "commander";
 import type { ExitCode } from "./exit.ts";
-import {
-  boundariesOf,
-  type CutOptions,
-  checkersOf,
-  scenariosOf,
-  subjectsOf,
-  wholeNumber,
-  withCutOptions,
-} from "./options.ts";
+import { type FamilyOptions, withFamilyOptions } from "./family-plan.ts";
+import { boundariesOf, checkersOf, scenariosOf, subjectsOf } from "./names.ts";
+import { recoverEachOption, repeatable, subjectOption, wholeNumber } from "./options.ts";
 import { runExploration } from "./session.ts";
 import type { Streams } from "./streams.ts";
 import { VERSION } from "./version.ts";
+
+interface CrashPointsOptions extends FamilyOptions {
+  readonly subject: readonly string[];
+  readonly depth: number;
+  readonly deeperOneIn: number;
+  readonly kill: "none" | "sample" | "all";
+  readonly skip: readonly string[];
+  readonly recoverEach?: boolean;
+}
 
 /** All third deaths of a scenario are some tens of thousands. */
 const DEEPER_ONE_IN = 50;
@@ -23,9 +26,24 @@ export function crashPoints(
   end: (code: ExitCode) => void,
   line: string,
 ): void {
-  withCutOptions(program.command("crash-points"))
+  withFamilyOptions(program.command("crash-points"))
     .argument("[scenario...]", "scenarios; all of them if none is named")
     .description("cut every boundary of the scenarios, reopen, resume, compare with the run that nobody cut")
+    .addOption(subjectOption())
+    .option(
+      "--depth <n>",
+      "deaths in one run: 1, 2 cuts every recovery again, 3 …",
+      wholeNumber("--depth", 1),
+      1,
+    )
+    .addOption(
+      repeatable(
+        "--skip <boundary>",
+        "leave a boundary out, e.g. tool.settle or tool.intent#2, which makes the result inconclusive",
+        "none",
+      ),
+    )
+    .addOption(recoverEachOption())
     .addOption(
       new Option("--kill <which>", "kill real processes at the same boundaries")
         .choices(["none", "sample", "all"])
@@ -37,7 +55,7 @@ export function crashPoints(
       wholeNumber("--deeper-one-in", 1),
       DEEPER_ONE_IN,
     )
-    .action(async (names: string[], options: CutOptions & { readonly deeperOneIn: number }) => {
+    .action(async (names: string[], options: CrashPointsOptions) => {
       const subjects = subjectsOf(options.subject);
       const plan = {
         scenarios: scenariosOf(names),

@@ -2,7 +2,8 @@
 import type { Command } from "commander";
 import type { ExitCode } from "./exit.ts";
 import { type FamilyOptions, familyPlan, withFamilyOptions } from "./family-plan.ts";
-import { amount, collect, scenariosOf, subjectsOf } from "./options.ts";
+import { scenariosOf, subjectsOf } from "./names.ts";
+import { amount, subjectOption } from "./options.ts";
 import { runExploration } from "./session.ts";
 import type { Streams } from "./streams.ts";
 
@@ -25,7 +26,7 @@ export function diskFaults(
     .description(
       "let storage fail at call 1, 2, 3 …, once and for good: EIO, ENOSPC, short writes, fsync, EPERM, SQLite's own; then go on on a healed disk",
     )
-    .option("--subject <id>", "only this subject (repeatable)", collect, [])
+    .addOption(subjectOption())
     .option(
       "--calls <n>",
       "calls of each kind that fail, in each life: a number, or every",

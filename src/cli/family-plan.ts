@@ -4,7 +4,8 @@
  */
 import type { Command } from "commander";
 import type { ExplorePlan } from "../explore/index.ts";
-import { type CommonOptions, checkersOf, withCommonOptions, withOff } from "./options.ts";
+import { checkersOf } from "./names.ts";
+import { type CommonOptions, withCommonOptions, withOff } from "./options.ts";
 import { VERSION } from "./version.ts";
 
 /** Options of every command that looks at one family. */

@@ -4,7 +4,8 @@ import { MIXTURES } from "../explore/index.ts";
 import { RealClock } from "../foundation/index.ts";
 import type { ExitCode } from "./exit.ts";
 import { type FamilyOptions, familyPlan, withFamilyOptions } from "./family-plan.ts";
-import { collect, duration, subjectsOf, wholeNumber } from "./options.ts";
+import { subjectsOf } from "./names.ts";
+import { duration, subjectOption, wholeNumber } from "./options.ts";
 import { runExploration } from "./session.ts";
 import type { Streams } from "./streams.ts";
 
@@ -31,7 +32,7 @@ export function fuzz(program: Command, streams: Streams, end: (code: ExitCode) =
       wholeNumber("--runs", 1),
     )
     .option("--time <duration>", "begin no case after this time: 90s, 10m, 1h", duration("--time"))
-    .option("--subject <id>", "only this subject (repeatable)", collect, [])
+    .addOption(subjectOption())
     .action(async ({ runs, time, ...options }: FuzzOptions) => {
       const plan = familyPlan(options, line, {
         scenarios: [],

@@ -2,7 +2,8 @@
 import type { Command } from "commander";
 import type { ExitCode } from "./exit.ts";
 import { type FamilyOptions, familyPlan, withFamilyOptions } from "./family-plan.ts";
-import { amount, collect, scenariosOf, subjectsOf, wholeNumber } from "./options.ts";
+import { scenariosOf, subjectsOf } from "./names.ts";
+import { amount, subjectOption, wholeNumber } from "./options.ts";
 import { runExploration } from "./session.ts";
 import type { Streams } from "./streams.ts";
 
@@ -30,12 +31,7 @@ export function leases(
     .description(
       "real processes on one session: many that resume it, of which one wins; an owner that is stopped (SIGSTOP) until its lease has run out; a commit against a takeover",
     )
-    .option(
-      "--subject <id>",
-      `only this subject (repeatable; default: ${DEFAULT_SUBJECTS.join(", ")})`,
-      collect,
-      [],
-    )
+    .addOption(subjectOption(DEFAULT_SUBJECTS.join(", ")))
     .option(
       "--rounds <n>",
       "rounds in which all resume one session",

@@ -10,27 +10,20 @@ import {
 } from "../explore/index.ts";
 import { isRecord } from "../foundation/index.ts";
 import { type ExitCode, UsageError } from "./exit.ts";
+import { type ResultOptions, withResultOptions } from "./options.ts";
 import { codeHash } from "./parts.ts";
 import { assertWritable, report } from "./session.ts";
 import type { Streams } from "./streams.ts";
 import { subjectById } from "./subjects.ts";
 import { VERSION } from "./version.ts";
 
-interface MergeOptions {
-  readonly json?: string;
-  readonly times: boolean;
-}
-
 export function merge(program: Command, streams: Streams, end: (code: ExitCode) => void): void {
-  program
-    .command("merge")
+  withResultOptions(program.command("merge"))
     .argument("<file...>", "what --json wrote for each of the shards, in any order")
     .description(
       "put the shards of one plan together: the same result as without shards, byte for byte but for host times, which are added up",
     )
-    .option("--json <file>", "write the result as JSON (crashproof-result/1)")
-    .option("--no-times", "no host times in the JSON, so that equal plans give equal bytes")
-    .action(async (files: string[], options: MergeOptions) => {
+    .action(async (files: string[], options: ResultOptions) => {
       if (options.json !== undefined) assertWritable(options.json);
       end(report(merged(files.map(read), await codeHash()), options, streams));
     });

@@ -2,7 +2,8 @@
 import type { Command } from "commander";
 import type { ExitCode } from "./exit.ts";
 import { type FamilyOptions, familyPlan, withFamilyOptions } from "./family-plan.ts";
-import { collect, racesOf, subjectsOf, wholeNumber } from "./options.ts";
+import { racesOf, subjectsOf } from "./names.ts";
+import { recoverEachOption, subjectOption, wholeNumber } from "./options.ts";
 import { runExploration } from "./session.ts";
 import type { Streams } from "./streams.ts";
 
@@ -30,7 +31,7 @@ export function races(program: Command, streams: Streams, end: (code: ExitCode) 
     .description(
       "both orders of every race, each proven from its timeline, with its one history, and cut at every boundary",
     )
-    .option("--subject <id>", "only this subject (repeatable)", collect, [])
+    .addOption(subjectOption("all whose applications make calls beside a run"))
     .option("--no-cuts", "run the orders without cutting them")
     .option("--explore", "explore all interleavings of the calls with the steps of the run, within a bound")
     .option(
@@ -51,7 +52,7 @@ export function races(program: Command, streams: Streams, end: (code: ExitCode) 
       wholeNumber("--runs", 1),
       DEFAULT_RUNS_MAX,
     )
-    .option("--recover-each", "recover from every death by itself, also where several left the very same")
+    .addOption(recoverEachOption())
     .action(async (names: string[], options: RacesOptions) => {
       const plan = familyPlan(options, line, {
         scenarios: [],

@@ -1,11 +1,11 @@
 /** `crashproof repro RUN-ID`: one run again, with its timeline. */
 import type { Command } from "commander";
-import { MIXTURES, repro as repeat, verdictOf } from "../explore/index.ts";
+import { repro as repeat, verdictOf } from "../explore/index.ts";
 import { parseRunId, type RunId, type Scenario, unscheduled } from "../faults/index.ts";
 import { generatedCaseReport, timelineReport } from "../report/index.ts";
 import type { Subject } from "../subject/index.ts";
 import { EXIT, type ExitCode, UsageError } from "./exit.ts";
-import { racesOf, scenariosOf, subjectsOf } from "./options.ts";
+import { assertMixture, racesOf, scenariosOf, subjectsOf } from "./names.ts";
 import { withHost, withKillPool } from "./session.ts";
 import type { Streams } from "./streams.ts";
 
@@ -49,9 +49,8 @@ async function repeatRun(text: string, id: RunId, streams: Streams): Promise<Exi
 /** The scenario of an id; a generated one is made from the id. */
 function scenarioOf({ kind, scenario }: RunId): Scenario | undefined {
   if (kind !== "fuzz") return scenariosOf([scenario])[0];
-  if (MIXTURES.some((mixture) => mixture === scenario)) return undefined;
-  const message = `no mixture of generated workloads is called ${JSON.stringify(scenario)}; there are: ${MIXTURES.join(", ")}`;
-  throw new UsageError("UNKNOWN_SCENARIO", message);
+  assertMixture(scenario);
+  return undefined;
 }
 
 function subjectsFor({ kind, subject }: RunId): readonly Subject[] {

@@ -8,7 +8,8 @@ import { RACES } from "../../races/index.ts";
 import { EVERY_ROW } from "../../scenarios/every-row.ts";
 import { MIXTURES } from "../explore/index.ts";
 import type { ExitCode } from "./exit.ts";
-import { type CommonOptions, scenariosOf, subjectsOf, withCommonOptions } from "./options.ts";
+import { scenariosOf, subjectsOf } from "./names.ts";
+import { type CommonOptions, withCommonOptions } from "./options.ts";
 import { runExploration } from "./session.ts";
 import type { Streams } from "./streams.ts";
 import { VERSION } from "./version.ts";
@@ -31,7 +32,7 @@ const SAMPLED = { subjects: ["jsonl", "sqlite"], oneIn: 8 };
 /** A few calls of each kind; `crashproof disk-faults` lets all of them fail. */
 const DISK_FAULTS_SAMPLE = { scenarios: ["one-turn"], calls: 2 };
 
-/** One fault of each sort; \`crashproof world-faults\` does them all, at every occurrence. */
+/** One fault of each sort; `crashproof world-faults` does them all, at every occurrence. */
 const WORLD_FAULTS_SAMPLE = {
   scenarios: ["two-tools"],
   kinds: [

@@ -14,7 +14,7 @@ import { RealClock } from "../foundation/index.ts";
 import { jsonReport, terminalReport } from "../report/index.ts";
 import { childProgram, openScratch } from "../subprocess/index.ts";
 import { type ExitCode, exitCodeOf, UsageError } from "./exit.ts";
-import type { CommonOptions } from "./options.ts";
+import type { CommonOptions, ResultOptions } from "./options.ts";
 import { withParts } from "./parts.ts";
 import { startProgress } from "./progress.ts";
 import type { Streams } from "./streams.ts";
@@ -33,11 +33,7 @@ export async function runExploration(
 }
 
 /** Tells of a result where it is wanted, and how it ended. */
-export function report(
-  result: ExploreResult,
-  { json, times }: Pick<CommonOptions, "json" | "times">,
-  streams: Streams,
-): ExitCode {
+export function report(result: ExploreResult, { json, times }: ResultOptions, streams: Streams): ExitCode {
   streams.out(terminalReport(result));
   if (json !== undefined) writeWhole(json, jsonReport(result, { times }));
   return exitCodeOf(result);

@@ -5,7 +5,8 @@
 import type { Command } from "commander";
 import type { ExitCode } from "./exit.ts";
 import { type FamilyOptions, familyPlan, withFamilyOptions } from "./family-plan.ts";
-import { amount, collect, scenariosOf, subjectsOf, wholeNumber } from "./options.ts";
+import { scenariosOf, subjectsOf } from "./names.ts";
+import { amount, repeatable, wholeNumber } from "./options.ts";
 import { runExploration } from "./session.ts";
 import type { Streams } from "./streams.ts";
 
@@ -36,12 +37,7 @@ export function tornTail(
     .description(
       "tear, double, zero and garble the last commit at every byte, and flip committed bits; read, reopen, resume",
     )
-    .option(
-      "--scenario <name>",
-      `only this scenario (repeatable; default: ${DEFAULT_SCENARIOS.join(", ")})`,
-      collect,
-      [],
-    )
+    .addOption(repeatable("--scenario <name>", "only this scenario", DEFAULT_SCENARIOS.join(", ")))
     .option("--places <n>", "places of one kind in a commit: a number, or every", amount("--places"), "every")
     .option(
       "--flips <n>",

@@ -57,6 +57,8 @@ const wrong: readonly (readonly [line: string, code: UsageCode, says: string])[]
   ],
   ["run --seed -1", "INVALID_NUMBER", "--seed"],
   ["torn-tail --flips most", "INVALID_NUMBER", "--flips"],
+  ["torn-tail --places many", "INVALID_NUMBER", 'at least 0, or every, not "many"'],
+  ["world-faults --deaths 4", "INVALID_NUMBER", 'a whole number from 0 to 3, not "4"'],
   ["torn-tail floppy", "UNKNOWN_SUBJECT", "there are: memory, jsonl, sqlite"],
   ["torn-tail --scenario none-such", "UNKNOWN_SCENARIO", "there are: one-turn, two-tools,"],
   ["disk-faults --calls -1", "INVALID_NUMBER", "--calls"],

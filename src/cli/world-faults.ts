@@ -1,8 +1,9 @@
 /** `crashproof world-faults [SCENARIO…]`: providers, tools, hooks, listeners and the clock misbehave, one after another. */
 import type { Command } from "commander";
-import { EXIT, type ExitCode, UsageError } from "./exit.ts";
+import { EXIT, type ExitCode } from "./exit.ts";
 import { type FamilyOptions, familyPlan, withFamilyOptions } from "./family-plan.ts";
-import { amount, collect, scenariosOf, subjectsOf, wholeNumber } from "./options.ts";
+import { scenariosOf, subjectsOf, worldFaultsOf } from "./names.ts";
+import { amount, repeatable, subjectOption, wholeNumber } from "./options.ts";
 import { runExploration } from "./session.ts";
 import type { Streams } from "./streams.ts";
 
@@ -16,7 +17,8 @@ interface WorldFaultsOptions extends FamilyOptions {
 
 /** What is looked at unless scenarios are named: requests, tools, hooks and events in one run. */
 const DEFAULT_SCENARIOS = ["two-tools"];
-const DEFAULT_DEATHS = 3;
+/** There are no more: around the next commit after the fault, and before the last one. */
+const DEATHS_MAX = 3;
 
 export function worldFaults(
   program: Command,
@@ -29,8 +31,8 @@ export function worldFaults(
     .description(
       "let the world misbehave: answers cut off, malformed or never given, tools that throw, hang or return nonsense, failing hooks and listeners, a stepping clock, another answer after a restart; then die and recover",
     )
-    .option("--subject <id>", "only this subject (repeatable)", collect, [])
-    .option("--kind <name>", "only this kind of fault (repeatable)", collect, [])
+    .addOption(subjectOption())
+    .addOption(repeatable("--kind <name>", "only this kind of fault", "all"))
     .option("--list", "print the kinds of faults, by subject, and do nothing else")
     .option(
       "--occurrences <n>",
@@ -38,7 +40,7 @@ export function worldFaults(
       amount("--occurrences"),
       "every",
     )
-    .option("--deaths <n>", "deaths after each fault, at most 3", wholeNumber("--deaths", 0), DEFAULT_DEATHS)
+    .option("--deaths <n>", "deaths after each fault", wholeNumber("--deaths", 0, DEATHS_MAX), DEATHS_MAX)
     .action(async (names: string[], options: WorldFaultsOptions) => {
       const subjects = subjectsOf(options.subject);
       if (options.list === true) {
@@ -48,20 +50,12 @@ export function worldFaults(
         end(EXIT.survived);
         return;
       }
-      const known = new Set(subjects.flatMap(({ worldFaults: kinds = [] }) => kinds.map(({ name }) => name)));
-      for (const name of options.kind) {
-        if (!known.has(name)) {
-          throw new UsageError(
-            "UNKNOWN_FAULT",
-            `no fault of the world is called ${JSON.stringify(name)}; there are: ${[...known].join(", ")}`,
-          );
-        }
-      }
-      const { occurrences, deaths, kind } = options;
+      const { occurrences, deaths } = options;
+      const kinds = worldFaultsOf(options.kind, subjects);
       const plan = familyPlan(options, line, {
         scenarios: scenariosOf(names.length === 0 ? DEFAULT_SCENARIOS : names),
         subjects,
-        worldFaults: { occurrences, deaths, ...(kind.length === 0 ? {} : { kinds: kind }) },
+        worldFaults: { occurrences, deaths, ...(kinds.length === 0 ? {} : { kinds }) },
       });
       end(await runExploration(plan, options, streams));
     });
