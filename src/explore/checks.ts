@@ -2,6 +2,8 @@
  * The promises that only an explorer can judge, because they compare one run with another or with a real process.
  * A subject's own checkers judge within one run; see `checkers/`.
  */
+import type { Violation } from "../checkers/index.ts";
+
 export interface ExplorerCheck {
   readonly name: string;
   readonly promise: string;
@@ -51,3 +53,8 @@ export const EXPLORER_CHECKS = [
 ] as const satisfies readonly ExplorerCheck[];
 
 export type ExplorerCheckName = (typeof EXPLORER_CHECKS)[number]["name"];
+
+/** Says how a promise of that name was broken. */
+export function violationsOf(checker: ExplorerCheckName): (signature: string, message: string) => Violation {
+  return (signature, message) => ({ checker, signature, message });
+}

@@ -1,5 +1,6 @@
 /** What is told of faults by whoever explores them: of torn bytes, failing storage, a world that misbehaves, leases. */
-import { formatRunId, type TimelineEvent } from "../faults/index.ts";
+import { formatRunId, type RunKind, type TimelineEvent } from "../faults/index.ts";
+import { runIdOf } from "./crash/crash.ts";
 import { doubt } from "./judgement.ts";
 import type { Judgement } from "./result.ts";
 import type { RunContext } from "./standing.ts";
@@ -13,12 +14,17 @@ export interface FaultSink {
   observed?(events: readonly TimelineEvent[]): void;
 }
 
+/** The id of the run with a fault. */
+export function faultRunIdOf({ scenario, subject, seed }: RunContext, kind: RunKind, fault: string): string {
+  return formatRunId({ kind, scenario: scenario.name, subject: subject.id, cuts: [], seed, fault });
+}
+
 /**
  * Says that nothing could be looked at, because already the run to which nothing is done does not come to its end, or
  * leaves what cannot be read. What is wrong with it is found where runs are looked at.
  */
-export function tellNothing({ scenario, subject, seed }: RunContext, what: string, sink: FaultSink): void {
-  const id = formatRunId({ kind: "walk", scenario: scenario.name, subject: subject.id, cuts: [], seed });
+export function tellNothing(context: RunContext, what: string, sink: FaultSink): void {
+  const id = runIdOf(context, "walk", []);
   const message = `${what}: the run to which nothing is done does not come to a readable end`;
   sink.saw(what);
   sink.judged({ id, ...doubt("nothing-to-damage", message) }, what, false);

@@ -1,5 +1,6 @@
 /** From how a life ended to what is judged of its run. */
 import type { Violation } from "../checkers/index.ts";
+import { violationsOf } from "./checks.ts";
 import type { Judgement } from "./result.ts";
 import type { LifeEnd } from "./standing.ts";
 
@@ -54,9 +55,20 @@ export function refusal(signature: string, error: unknown, what: string): Violat
   const { name, message } = error instanceof Error ? error : { name: "unknown", message: String(error) };
   const reason =
     typeof error === "object" && error !== null && "reason" in error ? `:${String(error.reason)}` : "";
-  return {
-    checker: "recovery",
-    signature: `${signature}:${name}${reason}`,
-    message: `${what} ${name}: ${message}`,
-  };
+  return violationsOf("recovery")(`${signature}:${name}${reason}`, `${what} ${name}: ${message}`);
+}
+
+/** Whether an error is an accident, whatever it carries: what the language itself throws, nobody meant. */
+export function isAccident(error: unknown): boolean {
+  return [TypeError, RangeError, ReferenceError, SyntaxError].some((kind) => error instanceof kind);
+}
+
+/** What is found of subjects that must come to the same, each with a digest of what it came to. */
+export function agreementOf(digests: ReadonlyMap<string, string>): Finding {
+  const sides = new Map<string, string[]>();
+  for (const [subject, digest] of digests) sides.set(digest, [...(sides.get(digest) ?? []), subject]);
+  if (sides.size < 2) return FINE;
+  const message = [...sides.values()].map((side) => side.join(" = ")).join(" ≠ ");
+  const broken = violationsOf("backends-agree");
+  return { violations: [broken("backends-differ", `the same run came to different ends: ${message}`)] };
 }

@@ -10,7 +10,7 @@ import { diskFaultAgain } from "./disk-faults/disk-faults.ts";
 import type { FaultSink } from "./fault-sink.ts";
 import { MIXTURES } from "./fuzz/arbitrary.ts";
 import { fuzzAgain } from "./fuzz/fuzz.ts";
-import { doubt, together } from "./judgement.ts";
+import { agreementOf, doubt, together } from "./judgement.ts";
 import { simulateDeaths } from "./kill/deaths.ts";
 import { canBeKilled, exploreKills } from "./kill/kill.ts";
 import { leaseAgain } from "./lease/leases.ts";
@@ -218,10 +218,7 @@ async function reproBackends(again: Again): Promise<ReproResult> {
 /** Whether several subjects came to the same. */
 function compared(parts: ReproParts, digests: ReadonlyMap<string, string>): ReproResult {
   if (digests.size < 2) return notReached(parts);
-  const same = new Set(digests.values()).size === 1;
-  const message = [...digests].map(([subject, digest]) => `${subject} ${digest.slice(0, 12)}`).join(", ");
-  const violations = same ? [] : [{ checker: "backends-agree", signature: "backends-differ", message }];
-  return { judgement: { id: parts.text, violations }, events: [] };
+  return { judgement: { id: parts.text, ...agreementOf(digests) }, events: [] };
 }
 
 /** The context of the run's subject, or of another one that must agree with it; every life of it is named, for the reader. */

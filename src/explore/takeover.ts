@@ -9,6 +9,7 @@
  */
 import type { Violation } from "../checkers/index.ts";
 import { type Boundary, boundaryName, type CutRef, type TimelineEvent } from "../faults/index.ts";
+import { violationsOf } from "./checks.ts";
 import { runIdOf } from "./crash/crash.ts";
 import { doubt, FINE, judge, together } from "./judgement.ts";
 import type { Judgement } from "./result.ts";
@@ -166,14 +167,13 @@ async function takeOver(
   const events = [...ownersEvents, ...end.events, ...owner.timeline.events.slice(ownersEvents.length)];
   if (woken === undefined) return { cut, judgement, events };
   const where = `woke up before ${boundaryName(boundary)} after another process had taken the session over${wake === "held" ? " and held it" : " and let go of it"}`;
-  const broken = brokenBy(woken).map(({ signature, message }) => ({
-    checker: "single-writer",
-    signature,
-    message: `an owner that ${where} ${message}`,
-  }));
+  const broken = violationsOf("single-writer");
+  const violations = brokenBy(woken).map(({ signature, message }) =>
+    broken(signature, `an owner that ${where} ${message}`),
+  );
   const stalled = doubt("stalled", "the stale owner neither failed nor finished");
   const more = woken.owned === "stalled" ? stalled : FINE;
-  return { cut, judgement: together(judgement, { violations: broken }, more), events };
+  return { cut, judgement: together(judgement, { violations }, more), events };
 }
 
 /** What an owner did that woke up late. */

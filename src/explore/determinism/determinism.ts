@@ -9,6 +9,7 @@
 import { compareViews, describeDifference, sortedJson, type Violation } from "../../checkers/index.ts";
 import type { CutRef, TimelineEvent } from "../../faults/index.ts";
 import { absurd } from "../../foundation/index.ts";
+import { violationsOf } from "../checks.ts";
 import { runIdOf } from "../crash/crash.ts";
 import { doubt, FINE, type Finding } from "../judgement.ts";
 import type { Judgement } from "../result.ts";
@@ -114,11 +115,8 @@ function isOrderOnly({ first, second }: Parting): boolean {
 
 function violationOf(parting: Parting, cause: Cause): Violation {
   const name = causeName(cause);
-  return {
-    checker: "determinism",
-    signature: `twice-differs:${name}`,
-    message: `the same run, executed twice, differs first in ${where(parting)}; likely source: ${name}`,
-  };
+  const message = `the same run, executed twice, differs first in ${where(parting)}; likely source: ${name}`;
+  return violationsOf("determinism")(`twice-differs:${name}`, message);
 }
 
 function causeName(cause: Cause): string {

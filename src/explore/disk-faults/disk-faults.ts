@@ -5,8 +5,8 @@
  * The calls are counted first, in a life in which none fails; so the space is a list, and how much of it fired is
  * counted. A kind of which no call is made in a life that it names is inconclusive.
  */
-import { formatRunId, MediumFault, type MediumFaultKind } from "../../faults/index.ts";
-import { type FaultSink, tellNothing } from "../fault-sink.ts";
+import { MediumFault, type MediumFaultKind } from "../../faults/index.ts";
+import { type FaultSink, faultRunIdOf, tellNothing } from "../fault-sink.ts";
 import { spread } from "../spread.ts";
 import type { RunContext } from "../standing.ts";
 import { type Course, courseOf, type FaultyLifeStart } from "./course.ts";
@@ -48,7 +48,11 @@ export async function diskFaultAgain(context: RunContext, text: string, sink: Fa
   const course = await courseOf(context, name.life);
   if (course === undefined) return;
   const fault = new MediumFault(kind, name.life, name.call, name.isLasting);
-  tell(sink, text, await tryFault(context, course, { fault, name: text, id: idOf(context, text) }));
+  tell(
+    sink,
+    text,
+    await tryFault(context, course, { fault, name: text, id: faultRunIdOf(context, "disk-fault", text) }),
+  );
   course.start.disk.dispose();
 }
 
@@ -70,7 +74,11 @@ async function explore(
       const name = faultName({ life, kind: kind.name, isLasting, call });
       sink.saw(name);
       const fault = new MediumFault(kind, life, call, isLasting);
-      tell(sink, name, await tryFault(context, course, { fault, name, id: idOf(context, name) }));
+      tell(
+        sink,
+        name,
+        await tryFault(context, course, { fault, name, id: faultRunIdOf(context, "disk-fault", name) }),
+      );
     }
   }
 }
@@ -78,15 +86,4 @@ async function explore(
 function tell(sink: FaultSink, name: string, { judgement, isRecovered, events }: Tried): void {
   sink.judged(judgement, name, isRecovered);
   sink.observed?.(events);
-}
-
-function idOf({ scenario, subject, seed }: RunContext, fault: string): string {
-  return formatRunId({
-    kind: "disk-fault",
-    scenario: scenario.name,
-    subject: subject.id,
-    cuts: [],
-    seed,
-    fault,
-  });
 }

@@ -13,8 +13,9 @@
 import { compareViews, describeDifference, type Violation } from "../../checkers/index.ts";
 import { boundaryName, type Cut, type MediumFault, type TimelineEvent } from "../../faults/index.ts";
 import type { View } from "../../subject/index.ts";
+import { violationsOf } from "../checks.ts";
 import { expectationOf, recoveryOf } from "../crash/recovery.ts";
-import { doubt, type Finding, judge, refusal, together } from "../judgement.ts";
+import { doubt, type Finding, isAccident, judge, refusal, together } from "../judgement.ts";
 import type { Judgement } from "../result.ts";
 import { boot, dead, type RunContext, restarted, runToEnd, type Standing, viewOf } from "../standing.ts";
 import { type Course, copyOf } from "./course.ts";
@@ -192,9 +193,7 @@ export function lastCut(events: readonly TimelineEvent[]): Cut | undefined {
   return { boundary: last.boundary, position: last.kind === "commit-failed" ? "before" : "after" };
 }
 
-function broken(signature: string, message: string): Violation {
-  return { checker: "failing-storage", signature, message };
-}
+const broken = violationsOf("failing-storage");
 
 /** The fault was never met. */
 export const NOT_FIRED = doubt("fault-not-fired", "the medium was never asked for a call that was to fail");
@@ -212,10 +211,9 @@ function causeOf(error: unknown): unknown {
 
 /** Whether the outermost error has a code by which a caller knows it. */
 function saysWhy(error: unknown): boolean {
-  const isAccident = [TypeError, RangeError, ReferenceError, SyntaxError].some(
-    (kind) => error instanceof kind,
+  return (
+    error instanceof Error && !isAccident(error) && typeof (error as { code?: unknown }).code === "string"
   );
-  return error instanceof Error && !isAccident && typeof (error as { code?: unknown }).code === "string";
 }
 
 /** Whether somewhere in the chain a store says that the medium was brought back to the last commit. */

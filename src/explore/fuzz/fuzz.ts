@@ -12,6 +12,7 @@
 import { formatRunId, type Scenario } from "../../faults/index.ts";
 import type { Clock } from "../../foundation/index.ts";
 import type { Subject } from "../../subject/index.ts";
+import { agreementOf } from "../judgement.ts";
 import type { Judgement } from "../result.ts";
 import type { RunContext } from "../standing.ts";
 import type { Mixture } from "./arbitrary.ts";
@@ -199,10 +200,7 @@ class Fuzzing {
   }
 
   #agreement(path: string, digests: ReadonlyMap<string, string>): Judgement {
-    const id = this.#idOf(path, [...digests.keys()].join("="));
-    if (new Set(digests.values()).size === 1) return { id, violations: [] };
-    const message = [...digests].map(([subject, digest]) => `${subject} ${digest.slice(0, 12)}`).join(", ");
-    return { id, violations: [{ checker: "backends-agree", signature: "backends-differ", message }] };
+    return { id: this.#idOf(path, [...digests.keys()].join("=")), ...agreementOf(digests) };
   }
 
   #idOf(path: string, subject: string): string {

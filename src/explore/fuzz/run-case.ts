@@ -14,6 +14,7 @@ import { isExactlySame } from "../../checkers/index.ts";
 import type { Cut, Scenario, TimelineEvent } from "../../faults/index.ts";
 import { absurd } from "../../foundation/index.ts";
 import type { RecoveryExpectation, View } from "../../subject/index.ts";
+import { violationsOf } from "../checks.ts";
 import { digestOf } from "../crash/crash.ts";
 import { expectationOf, recoveryOf } from "../crash/recovery.ts";
 import { copyOf } from "../disk-faults/course.ts";
@@ -178,7 +179,7 @@ class CaseCourse {
     const message = `opened again after its end, it crossed ${boundaryCount} boundaries and ${
       isExactlySame(end.view, view) ? "left the same" : "left something else"
     }`;
-    return { violations: [{ checker: "reopening", signature: "reopening-acts", message }] };
+    return { violations: [violationsOf("reopening")("reopening-acts", message)] };
   }
 
   #ended(judgement: Judgement, standing: Standing, { end }: Lived): CaseRun {

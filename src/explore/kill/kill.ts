@@ -14,14 +14,13 @@ import { type CutRef, cutRefName, readLedger } from "../../faults/index.ts";
 import { seededRandom } from "../../foundation/index.ts";
 import type { Subject, View } from "../../subject/index.ts";
 import { diskFolderOf, type KillPool, type KillRequest, ledgerPathOf } from "../../subprocess/index.ts";
-import type { ExplorerCheckName } from "../checks.ts";
+import { violationsOf } from "../checks.ts";
 import { runIdOf } from "../crash/crash.ts";
+import { refusal } from "../judgement.ts";
 import type { Judgement } from "../result.ts";
 import type { RunContext } from "../standing.ts";
 import { cutsOf, digestOfExact, rowsText, type SimulatedDeath, simulateDeaths } from "./deaths.ts";
 import { sample } from "./sample.ts";
-
-const CHECKER = "simulation-agrees" satisfies ExplorerCheckName;
 
 /** The deaths to die of one scenario on one subject. */
 export interface KillTarget {
@@ -103,20 +102,21 @@ async function compare(
   folder: string,
 ): Promise<Pick<Judgement, "violations">> {
   const violations: Violation[] = [];
-  const breaks = (signature: string, message: string) =>
-    violations.push({ checker: CHECKER, signature, message });
+  const broken = violationsOf("simulation-agrees");
   try {
     const view = await survivorOf(context, folder);
     if (digestOfExact(view) !== death.digest) {
-      breaks("state-differs", `a real kill left another state; ${await explain(context, death.cut, view)}`);
+      const where = await explain(context, death.cut, view);
+      violations.push(broken("state-differs", `a real kill left another state; ${where}`));
     }
   } catch (error) {
-    const { name, message } = error instanceof Error ? error : { name: "unknown", message: String(error) };
-    breaks(`unreadable:${name}`, `what a real kill left cannot be read: ${name}: ${message}`);
+    const { signature, message } = refusal("unreadable", error, "what a real kill left cannot be read:");
+    violations.push(broken(signature, message));
   }
   const rows = rowsText(readLedger(ledgerPathOf(folder)));
   if (rows !== death.rows) {
-    breaks("rows-differ", `a real kill left other effects; ${difference(death.rows, rows)}`);
+    const where = difference(death.rows, rows);
+    violations.push(broken("rows-differ", `a real kill left other effects; ${where}`));
   }
   return { violations };
 }

@@ -6,9 +6,8 @@
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { formatRunId } from "../../faults/index.ts";
 import { type ChildProgram, Contender, childProgram } from "../../subprocess/index.ts";
-import { type FaultSink, tellNothing } from "../fault-sink.ts";
+import { type FaultSink, faultRunIdOf, tellNothing } from "../fault-sink.ts";
 import type { Finding } from "../judgement.ts";
 import { canBeKilled } from "../kill/kill.ts";
 import { spread } from "../spread.ts";
@@ -49,7 +48,7 @@ export async function exploreLeases(
   await inRing(context, plan.processes, program, async (ring, lefts) => {
     const tell = (name: string, finding: Finding) => tellFinding(context, sink, name, finding);
     if (context.subject.grade !== "multi-writer") {
-      await tell("second-opener@1", await secondOpenerRound(ring, await lefts(stands, 0), "second-opener"));
+      tell("second-opener@1", await secondOpenerRound(ring, await lefts(stands, 0), "second-opener"));
       return;
     }
     for (let round = 1; round <= plan.rounds; round++) {
@@ -126,20 +125,11 @@ async function inRing(
   }
 }
 
-function tellFinding(
-  { scenario, subject, seed }: RunContext,
-  sink: FaultSink,
-  name: string,
-  finding: Finding,
-): void {
-  const id = formatRunId({
-    kind: "lease",
-    scenario: scenario.name,
-    subject: subject.id,
-    cuts: [],
-    seed,
-    fault: name,
-  });
+function tellFinding(context: RunContext, sink: FaultSink, name: string, finding: Finding): void {
   sink.saw(name);
-  sink.judged({ id, ...finding }, name, true);
+  sink.judged(
+    { id: faultRunIdOf(context, "lease", name), ...finding },
+    name,
+    finding.inconclusive === undefined,
+  );
 }

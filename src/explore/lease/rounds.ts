@@ -14,7 +14,6 @@
  */
 import { mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import type { Violation } from "../../checkers/index.ts";
 import { readLedger } from "../../faults/index.ts";
 import { VIRTUAL_EPOCH_MS } from "../../foundation/index.ts";
 import type { RecoveryExpectation, View } from "../../subject/index.ts";
@@ -26,6 +25,7 @@ import {
   diskFolderOf,
   ledgerPathOf,
 } from "../../subprocess/index.ts";
+import { violationsOf } from "../checks.ts";
 import { recoveryOf } from "../crash/recovery.ts";
 import { doubt, FINE, type Finding, refusal, together } from "../judgement.ts";
 import type { RunContext } from "../standing.ts";
@@ -309,8 +309,7 @@ function wordOf(state: ContenderState): string {
 }
 
 function broken(signature: string, message: string): Finding {
-  const violation: Violation = { checker: "single-writer", signature, message };
-  return { violations: [violation] };
+  return { violations: [violationsOf("single-writer")(signature, message)] };
 }
 
 function doubtOf(message: string, states: readonly ContenderState[]): Finding {

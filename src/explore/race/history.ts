@@ -18,6 +18,7 @@ import {
   type TimelineEvent,
 } from "../../faults/index.ts";
 import type { RunEnd, Subject } from "../../subject/index.ts";
+import { violationsOf } from "../checks.ts";
 import { doubt, type Finding } from "../judgement.ts";
 
 /** A subject that can tell stories. */
@@ -145,9 +146,7 @@ function absentOf({ name, absent = [] }: RaceOrder, events: readonly TimelineEve
     .map((mark) => violation(`happened:${mark}`, `the order ${name} happened, and so did "${mark}"`));
 }
 
-function violation(signature: string, message: string): Violation {
-  return { checker: "race-history", signature, message };
-}
+const violation = violationsOf("race-history");
 
 function isSame(one: Story, other: Story): boolean {
   return one.length === other.length && one.every((line, index) => line === other[index]);

@@ -1,11 +1,10 @@
 /** Refusals: which of them are meant, and which are accidents. */
 import type { Violation } from "../../checkers/index.ts";
-import { refusal } from "../judgement.ts";
+import { violationsOf } from "../checks.ts";
+import { isAccident, refusal } from "../judgement.ts";
 
 /** A broken promise about damaged bytes. */
-export function broken(signature: string, message: string): Violation {
-  return { checker: "torn-bytes", signature, message };
-}
+export const broken = violationsOf("torn-bytes");
 
 /** A refusal whose reason nobody meant. */
 export function unnamed(error: unknown): Violation {
@@ -21,12 +20,8 @@ export function unnamed(error: unknown): Violation {
 export function isNamed(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const { code, reason } = error as Error & { readonly code?: unknown; readonly reason?: unknown };
-  // What the language itself throws is an accident, whatever it carries.
-  const isAccident = ACCIDENTS.some((accident) => error instanceof accident);
-  return !isAccident && (typeof reason === "string" || typeof code === "string");
+  return !isAccident(error) && (typeof reason === "string" || typeof code === "string");
 }
-
-const ACCIDENTS = [TypeError, RangeError, ReferenceError, SyntaxError];
 
 /** The message of whatever was thrown. */
 export function messageOf(error: unknown): string {

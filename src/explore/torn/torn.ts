@@ -16,10 +16,11 @@
  * others, unless the plan asks for each.
  */
 import { compareViews, describeDifference, type Violation } from "../../checkers/index.ts";
-import { boundaryName, formatRunId, type TimelineEvent } from "../../faults/index.ts";
+import { boundaryName, type TimelineEvent } from "../../faults/index.ts";
 import type { Disk, DiskFile, View } from "../../subject/index.ts";
+import { runIdOf } from "../crash/crash.ts";
 import { expectationOf, recoveryOf } from "../crash/recovery.ts";
-import { type FaultSink, tellNothing } from "../fault-sink.ts";
+import { type FaultSink, faultRunIdOf, tellNothing } from "../fault-sink.ts";
 import { doubt, FINE, type Finding, judge, together } from "../judgement.ts";
 import { unlessUnreadable } from "../readable.ts";
 import type { Judgement } from "../result.ts";
@@ -136,8 +137,8 @@ async function damageCommits(
 }
 
 /** A commit that was chosen, and that the run did not come by again. */
-function tellUnvisited({ scenario, subject, seed }: RunContext, commit: string, sink: FaultSink): void {
-  const id = formatRunId({ kind: "walk", scenario: scenario.name, subject: subject.id, cuts: [], seed });
+function tellUnvisited(context: RunContext, commit: string, sink: FaultSink): void {
+  const id = runIdOf(context, "walk", []);
   const message = `${commit} was to be damaged, and the run never came to it, or what it left could not be read`;
   sink.saw(commit);
   sink.judged({ id, ...doubt("not-reached", message) }, commit, false);
@@ -196,15 +197,8 @@ class Trials {
   }
 
   async try(damage: Damage, fault: string): Promise<Tried> {
-    const { scenario, subject, seed, folder } = this.#context;
-    const id = formatRunId({
-      kind: "torn",
-      scenario: scenario.name,
-      subject: subject.id,
-      cuts: [],
-      seed,
-      fault,
-    });
+    const { subject, folder } = this.#context;
+    const id = faultRunIdOf(this.#context, "torn", fault);
     const contents = damage.contents();
     if (isUnchanged(this.#commit.files, contents))
       return { judgement: { id, ...NO_DAMAGE }, isRecovered: false, events: [] };

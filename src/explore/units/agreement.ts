@@ -1,7 +1,7 @@
 /** What the subjects of each family recovered to, held against each other cut by cut (design §3.8). */
 import { type CutRef, cutRefName, formatRunId, parseCut } from "../../faults/index.ts";
 import { type GroupRecord, GroupTally } from "../collect.ts";
-import { doubt } from "../judgement.ts";
+import { agreementOf, doubt } from "../judgement.ts";
 import type { ExplorePlan } from "../plan.ts";
 import type { Judgement } from "../result.ts";
 import { isPlanned, type UnitRecord } from "./unit.ts";
@@ -117,10 +117,5 @@ function missingFrom(
 
 function judge(compared: Compared, deaths: string, digests: ReadonlyMap<string, string>): Judgement {
   const cuts = deaths === "" ? [] : deaths.split("+").flatMap((name) => parseCut(name) ?? []);
-  const id = compared.idOf([...digests.keys()].join("="), cuts);
-  if (new Set(digests.values()).size === 1) return { id, violations: [] };
-  const sides = new Map<string, string[]>();
-  for (const [one, digest] of digests) sides.set(digest, [...(sides.get(digest) ?? []), one]);
-  const message = `the same run recovered differently: ${[...sides.values()].map((side) => side.join(" = ")).join(" ≠ ")}`;
-  return { id, violations: [{ checker: "backends-agree", signature: "backends-differ", message }] };
+  return { id: compared.idOf([...digests.keys()].join("="), cuts), ...agreementOf(digests) };
 }

@@ -5,9 +5,10 @@
 import { type CutRef, cutRefName } from "../../faults/index.ts";
 import { seededRandom } from "../../foundation/index.ts";
 import type { View } from "../../subject/index.ts";
+import { violationsOf } from "../checks.ts";
 import { GroupTally } from "../collect.ts";
 import { type CrashPlan, type CrashSink, exploreCrashes, runIdOf } from "../crash/crash.ts";
-import { judge } from "../judgement.ts";
+import { judge, together } from "../judgement.ts";
 import type { ExplorePlan } from "../plan.ts";
 import type { Judgement } from "../result.ts";
 import { type RunContext, runUncut } from "../standing.ts";
@@ -115,12 +116,9 @@ export async function compareDrives(context: RunContext, reference: View): Promi
     const end = await runUncut({ ...context, drive });
     const judgement = judge(runIdOf(context, "drives", []), end);
     const differs = end.kind === "settled" && end.view.exact !== reference.exact;
-    const violation = {
-      checker: "drives-agree",
-      signature: `drive-differs:${drive}`,
-      message: `driven as ${drive}, the run left another durable state than driven as ${context.drive}`,
-    };
-    judgements.push(differs ? { ...judgement, violations: [...judgement.violations, violation] } : judgement);
+    const message = `driven as ${drive}, the run left another durable state than driven as ${context.drive}`;
+    const violation = violationsOf("drives-agree")(`drive-differs:${drive}`, message);
+    judgements.push(differs ? together(judgement, { violations: [violation] }) : judgement);
   }
   return judgements;
 }

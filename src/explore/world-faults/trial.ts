@@ -20,6 +20,7 @@ import {
   type WorldFaultKind,
 } from "../../faults/index.ts";
 import type { Subject, View } from "../../subject/index.ts";
+import { violationsOf } from "../checks.ts";
 import { exploreCrashes } from "../crash/crash.ts";
 import { doubt, type Finding, together } from "../judgement.ts";
 import type { Judgement } from "../result.ts";
@@ -215,9 +216,7 @@ function changed(what: string, expected: string, found: string): Violation[] {
   ];
 }
 
-function broken(signature: string, message: string): Violation {
-  return { checker: "misbehaving-world", signature, message };
-}
+const broken = violationsOf("misbehaving-world");
 
 /** The subject, seen without times; what its tables say is still asked of the views with them. */
 function timelessly(subject: Subject): Subject {

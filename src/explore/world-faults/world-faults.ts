@@ -2,8 +2,8 @@
  * A world that misbehaves: each way in which the world of a subject can, at the first, the second, the third … occurrence
  * of its place until it does not fire any more, and a few deaths after each. What must hold stands in `trial.ts`.
  */
-import { type CutRef, cutRefName, formatRunId, parseCut, type WorldFaultKind } from "../../faults/index.ts";
-import { type FaultSink, tellNothing } from "../fault-sink.ts";
+import { type CutRef, cutRefName, parseCut, type WorldFaultKind } from "../../faults/index.ts";
+import { type FaultSink, faultRunIdOf, tellNothing } from "../fault-sink.ts";
 import { doubt } from "../judgement.ts";
 import { spread } from "../spread.ts";
 import { type RunContext, runUncut } from "../standing.ts";
@@ -106,7 +106,11 @@ function runsOf(context: RunContext, base: Base, trial: Trial): Promise<readonly
 function tell(context: RunContext, trial: Trial, run: TrialRun, sink: FaultSink): void {
   const name = nameOf(trial, run.cut);
   sink.saw(name);
-  sink.judged({ ...run.finding, id: idOf(context, name) }, name, run.cut !== undefined);
+  sink.judged(
+    { ...run.finding, id: faultRunIdOf(context, "world-fault", name) },
+    name,
+    run.cut !== undefined,
+  );
   sink.observed?.(run.events);
 }
 
@@ -114,20 +118,9 @@ function tell(context: RunContext, trial: Trial, run: TrialRun, sink: FaultSink)
 function tellSilent(context: RunContext, name: string, why: string, sink: FaultSink): void {
   const finding = doubt("fault-not-fired", `${name}: ${why}`);
   sink.saw(name);
-  sink.judged({ id: idOf(context, name), ...finding }, name, false);
+  sink.judged({ id: faultRunIdOf(context, "world-fault", name), ...finding }, name, false);
 }
 
 function nameOf({ kind, occurrence }: Trial, cut: CutRef | undefined): string {
   return `${kind.name}@${occurrence}${cut === undefined ? "" : `+${cutRefName(cut)}`}`;
-}
-
-function idOf({ scenario, subject, seed }: RunContext, fault: string): string {
-  return formatRunId({
-    kind: "world-fault",
-    scenario: scenario.name,
-    subject: subject.id,
-    cuts: [],
-    seed,
-    fault,
-  });
 }

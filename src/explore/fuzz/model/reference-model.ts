@@ -6,6 +6,7 @@
  */
 import type { Scenario, WorldRow } from "../../../faults/index.ts";
 import type { Account, ToldOfCall } from "../../../subject/index.ts";
+import { violationsOf } from "../../checks.ts";
 import type { Finding } from "../../judgement.ts";
 import { conversationFaults } from "./conversation.ts";
 import { effectFaults } from "./effects.ts";
@@ -41,5 +42,6 @@ export function judgeByModel(history: CaseHistory): Finding {
     ...effectFaults(history),
     ...restFaults(history),
   ];
-  return { violations: faults.map((fault) => ({ checker: "reference-model", ...fault })) };
+  const broken = violationsOf("reference-model");
+  return { violations: faults.map(({ signature, message }) => broken(signature, message)) };
 }
