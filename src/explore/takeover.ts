@@ -12,6 +12,7 @@ import { type Boundary, boundaryName, type CutRef, type TimelineEvent } from "..
 import { violationsOf } from "./checks.ts";
 import { runIdOf } from "./crash/crash.ts";
 import { doubt, FINE, judge, together } from "./judgement.ts";
+import { exactTextOf } from "./readable.ts";
 import type { Judgement } from "./result.ts";
 import {
   boot,
@@ -184,7 +185,7 @@ interface Woken {
 }
 
 async function wakeOwner(context: RunContext, standing: Standing, owner: Life): Promise<Woken> {
-  const before = await exactOf(context, standing);
+  const before = await exactTextOf(viewOf(context, standing));
   const rowCount = standing.world.rows.length;
   owner.gate.open();
   const owned = await context.watchdog.guard(
@@ -194,15 +195,8 @@ async function wakeOwner(context: RunContext, standing: Standing, owner: Life): 
       () => "was told" as const,
     ),
   );
-  const isChanged = (await exactOf(context, standing)) !== before;
+  const isChanged = (await exactTextOf(viewOf(context, standing))) !== before;
   return { owned, isChanged, isOutside: standing.world.rows.length > rowCount };
-}
-
-async function exactOf(context: RunContext, standing: Standing): Promise<string> {
-  return viewOf(context, standing).then(
-    ({ exact }) => exact,
-    (error: unknown) => `unreadable: ${error}`,
-  );
 }
 
 function brokenBy({ owned, isChanged, isOutside }: Woken): Pick<Violation, "signature" | "message">[] {

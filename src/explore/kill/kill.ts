@@ -13,10 +13,11 @@ import type { Violation } from "../../checkers/index.ts";
 import { type CutRef, cutRefName, readLedger } from "../../faults/index.ts";
 import { seededRandom } from "../../foundation/index.ts";
 import type { Subject, View } from "../../subject/index.ts";
-import { diskFolderOf, type KillPool, type KillRequest, ledgerPathOf } from "../../subprocess/index.ts";
+import { type KillPool, type KillRequest, ledgerPathOf } from "../../subprocess/index.ts";
 import { violationsOf } from "../checks.ts";
 import { runIdOf } from "../crash/crash.ts";
 import { refusal } from "../judgement.ts";
+import { viewLeftBy } from "../readable.ts";
 import type { Judgement } from "../result.ts";
 import type { RunContext } from "../standing.ts";
 import { cutsOf, digestOfExact, rowsText, type SimulatedDeath, simulateDeaths } from "./deaths.ts";
@@ -104,7 +105,7 @@ async function compare(
   const violations: Violation[] = [];
   const broken = violationsOf("simulation-agrees");
   try {
-    const view = await survivorOf(context, folder);
+    const view = await viewLeftBy(context, folder, []);
     if (digestOfExact(view) !== death.digest) {
       const where = await explain(context, death.cut, view);
       violations.push(broken("state-differs", `a real kill left another state; ${where}`));
@@ -119,12 +120,6 @@ async function compare(
     violations.push(broken("rows-differ", `a real kill left other effects; ${where}`));
   }
   return { violations };
-}
-
-async function survivorOf({ subject }: RunContext, folder: string): Promise<View> {
-  const disk = subject.attach(diskFolderOf(folder));
-  if (disk === undefined) throw new Error(`${subject.id} finds no disk where a killed process had one`);
-  return subject.view(disk, { downtimes: [] });
 }
 
 /** Only a digest of the simulated state was kept, so the death is simulated once more. */

@@ -12,15 +12,8 @@ import type { Finding } from "../judgement.ts";
 import { canBeKilled } from "../kill/kill.ts";
 import { spread } from "../spread.ts";
 import type { RunContext } from "../standing.ts";
-import {
-  type Left,
-  leaveBehind,
-  type Ring,
-  raceRound,
-  resumeRound,
-  secondOpenerRound,
-  stoppedRound,
-} from "./rounds.ts";
+import type { Ring } from "./ring.ts";
+import { type Left, leaveBehind, raceRound, resumeRound, secondOpenerRound, stoppedRound } from "./rounds.ts";
 import { type Stand, standsOf } from "./stands.ts";
 
 /** How many rounds to make. */

@@ -13,7 +13,8 @@ import {
 import { runContext } from "../plan.ts";
 import { CLIMB, ladder } from "../testing/ladder.ts";
 import { Watchdog } from "../watchdog.ts";
-import { type Opener, raceRound, secondOpenerRound } from "./rounds.ts";
+import type { Opener } from "./ring.ts";
+import { raceRound, secondOpenerRound } from "./rounds.ts";
 import type { Stand } from "./stands.ts";
 
 let scratch: Scratch;

@@ -58,6 +58,7 @@ export async function visitCommits(
       const { cut, left } = death;
       if (cut.position === "before") {
         if (side !== undefined) earlier.add(side.previous.exact);
+        // Asking says to the disk where the commit begins that `files` will call the last one.
         left.disk.size();
         side = {
           before: forkStanding(left, context.folder, left.disk),

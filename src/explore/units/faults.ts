@@ -1,8 +1,7 @@
 /**
- * What a scenario on a subject goes through: the bytes of its medium are damaged, its calls fail, its world misbehaves, other
- * processes want its session.
+ * Faults that a scenario on a subject goes through: the bytes of its medium are damaged, its calls fail, its world
+ * misbehaves, other processes want its session.
  */
-
 import { GroupTally } from "../collect.ts";
 import { exploreDiskFaults } from "../disk-faults/disk-faults.ts";
 import type { FaultSink } from "../fault-sink.ts";
