@@ -1,8 +1,9 @@
 /** Counting is honest: what was not cut without doubt is not covered, and every run is in exactly one column. */
 import { describe, expect, it } from "vitest";
 import type { CutRef } from "../faults/index.ts";
-import { collect, GroupTally, groupResultOf } from "./collect.ts";
+import { collect, groupResultOf } from "./collect.ts";
 import type { Judgement } from "./result.ts";
+import { GroupTally } from "./tally.ts";
 
 const cut = (label: string, position: CutRef["position"], bytesWritten?: number): CutRef =>
   bytesWritten === undefined

@@ -67,6 +67,9 @@ export interface Recoveries {
   readonly repeated: number;
 }
 
+/** How the end of a recovery is known: it was executed; it was that of an earlier death; or it was both. */
+export type HowRecovered = "executed" | "shared" | "repeated";
+
 /** Sessions that a real kill left, and the kills: one kill cuts many sessions, so they are counted apart. */
 export interface Kills {
   readonly states: number;
@@ -89,7 +92,7 @@ export interface Coverage {
   readonly boundaries: Boundaries;
   /** Third and later deaths: those that were died, of those that there are. Only where runs die so often. */
   readonly deeper?: Deeper;
-  /** Damages and failures of a medium: those that were done and that fired, of those that were to be. Only where there are any. */
+  /** Faults beside deaths (of a medium, of the world, of leases): those that fired, of those that were to be. Only where there are any. */
   readonly faults?: Faults;
   /** How often each kind of death and fault was to be, and how often it was reached and fired. Only where there are any. */
   readonly fired?: readonly Fired[];

@@ -15,7 +15,7 @@ import { isExactlySame, Known } from "../../checkers/index.ts";
 import { type CutRef, formatRunId, type RunKind, refOf, type TimelineEvent } from "../../faults/index.ts";
 import type { RecoveryExpectation, View } from "../../subject/index.ts";
 import { type Finding, judge, together } from "../judgement.ts";
-import type { Judgement } from "../result.ts";
+import type { HowRecovered, Judgement } from "../result.ts";
 import {
   firstStanding,
   forkStanding,
@@ -25,7 +25,7 @@ import {
   type Standing,
 } from "../standing.ts";
 import type { Death } from "./death.ts";
-import { type How, Recoveries, RepeatedSample } from "./recoveries.ts";
+import { Recoveries, RepeatedSample } from "./recoveries.ts";
 import { expectationOf, Left, recoveryOf } from "./recovery.ts";
 import { RowsMade, SecondCuts } from "./second-deaths.ts";
 import { walk } from "./walk.ts";
@@ -51,7 +51,7 @@ export interface CrashSink {
    * `digest` is of the recovered canonical view, for agreement between backends; `how` says how the recovery is known, of
    * a run that had one.
    */
-  judged(judgement: Judgement, path: readonly CutRef[], digest: string | undefined, how?: How): void;
+  judged(judgement: Judgement, path: readonly CutRef[], digest: string | undefined, how?: HowRecovered): void;
   /** What was observed in a run, from its first boot to its end. */
   observed?(path: readonly CutRef[], events: readonly TimelineEvent[]): void;
 }

@@ -14,12 +14,10 @@
 import { isExactlySame } from "../../checkers/index.ts";
 import { jsonEquals } from "../../foundation/index.ts";
 import type { Finding } from "../judgement.ts";
+import type { HowRecovered } from "../result.ts";
 import { type LifeEnd, type RunContext, runToEnd } from "../standing.ts";
 import { type Death, type Imprint, isSame } from "./death.ts";
 import type { Left } from "./recovery.ts";
-
-/** How the end of a recovery is known: it was executed; it was that of an earlier death; or it was both. */
-export type How = "executed" | "shared" | "repeated";
 
 /** Of the recoveries that could be shared, one in this many is repeated. */
 export const REPEATED_SHARE = 10;
@@ -45,7 +43,7 @@ export interface Likeness {
 /** How a recovery ended. */
 export interface Recovered {
   readonly end: LifeEnd;
-  readonly how: How;
+  readonly how: HowRecovered;
   /** What was found by repeating it. */
   readonly finding: Finding;
 }

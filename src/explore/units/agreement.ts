@@ -1,9 +1,9 @@
 /** What the subjects of each family recovered to, held against each other cut by cut (design §3.8). */
 import { type CutRef, cutRefName, formatRunId, parseCut } from "../../faults/index.ts";
-import { type GroupRecord, GroupTally } from "../collect.ts";
 import { agreementOf, doubt } from "../judgement.ts";
 import type { ExplorePlan } from "../plan.ts";
 import type { Judgement } from "../result.ts";
+import { type GroupRecord, GroupTally } from "../tally.ts";
 import { isPlanned, type UnitRecord } from "./unit.ts";
 
 /** What the runs of a scenario on a subject recovered to. Most of them recover to the same. */

@@ -6,12 +6,12 @@ import { type CutRef, cutRefName } from "../../faults/index.ts";
 import { seededRandom } from "../../foundation/index.ts";
 import type { View } from "../../subject/index.ts";
 import { violationsOf } from "../checks.ts";
-import { GroupTally } from "../collect.ts";
 import { type CrashPlan, type CrashSink, exploreCrashes, runIdOf } from "../crash/crash.ts";
 import { judge, together } from "../judgement.ts";
 import type { ExplorePlan } from "../plan.ts";
 import type { Judgement } from "../result.ts";
 import { type RunContext, runUncut } from "../standing.ts";
+import { GroupTally } from "../tally.ts";
 import { agreementGroups, ReachedTally } from "./agreement.ts";
 import {
   contextOf,

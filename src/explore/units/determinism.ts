@@ -1,7 +1,8 @@
 /** Runs of one scenario on one subject that are executed twice. */
-import { GroupTally } from "../collect.ts";
+
 import { type DeterminismPlan, exploreDeterminism } from "../determinism/determinism.ts";
 import type { ExplorePlan } from "../plan.ts";
+import { GroupTally } from "../tally.ts";
 import {
   contextOf,
   type Pair,

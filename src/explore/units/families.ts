@@ -1,6 +1,7 @@
 /** The kinds of runs, in the order in which a result shows them. A new kind is a family here, and nothing elsewhere. */
-import type { GroupRecord } from "../collect.ts";
+
 import type { ExploreHost, ExplorePlan, Progress } from "../plan.ts";
+import type { GroupRecord } from "../tally.ts";
 import type { Watchdog } from "../watchdog.ts";
 import { crashes } from "./crashes.ts";
 import { determinism } from "./determinism.ts";

@@ -2,12 +2,13 @@
  * Faults that a scenario on a subject goes through: the bytes of its medium are damaged, its calls fail, its world
  * misbehaves, other processes want its session.
  */
-import { GroupTally } from "../collect.ts";
+
 import { exploreDiskFaults } from "../disk-faults/disk-faults.ts";
 import type { FaultSink } from "../fault-sink.ts";
 import { exploreLeases } from "../lease/leases.ts";
 import type { ExplorePlan } from "../plan.ts";
 import type { RunContext } from "../standing.ts";
+import { GroupTally } from "../tally.ts";
 import { exploreTorn } from "../torn/torn.ts";
 import { exploreWorldFaults } from "../world-faults/world-faults.ts";
 import {

@@ -1,10 +1,10 @@
 /** Generated workloads, in batches of cases: each case on every subject, and the subjects of a family held against each other. */
 import type { Scenario } from "../../faults/index.ts";
 import type { Subject } from "../../subject/index.ts";
-import { type GroupRecord, GroupTally } from "../collect.ts";
 import { sumFired } from "../fired.ts";
 import { type Batch, batchesOf, exploreBatch, type FuzzPlan } from "../fuzz/fuzz.ts";
 import { type ExplorePlan, runContext } from "../plan.ts";
+import { type GroupRecord, GroupTally } from "../tally.ts";
 import type { UnitFamily, UnitFinding, UnitWork } from "./unit.ts";
 
 export const fuzz: UnitFamily = {

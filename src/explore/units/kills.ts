@@ -6,11 +6,11 @@
  */
 import type { Scenario } from "../../faults/index.ts";
 import type { Subject } from "../../subject/index.ts";
-import { GroupTally } from "../collect.ts";
 import { runIdOf } from "../crash/crash.ts";
 import { doubt } from "../judgement.ts";
 import { canBeKilled, exploreKills, type KillTarget, killTarget } from "../kill/kill.ts";
 import type { ExplorePlan } from "../plan.ts";
+import { GroupTally } from "../tally.ts";
 import { contextOf, type Unit, type UnitFamily, type UnitFinding, type UnitWork } from "./unit.ts";
 
 /** How many boundaries of a scenario on a subject a sample kills for real. */

@@ -3,12 +3,12 @@
  * held against each other when the records are put together.
  */
 import { formatRunId, unscheduled } from "../../faults/index.ts";
-import { GroupTally } from "../collect.ts";
 import type { CrashPlan } from "../crash/crash.ts";
 import type { ExplorePlan } from "../plan.ts";
 import { exploreInterleavings, type InterleavingPlan } from "../race/interleavings.ts";
 import { exploreOrder } from "../race/order.ts";
 import { type RacePair, racePairs } from "../race/races.ts";
+import { GroupTally } from "../tally.ts";
 import { agreementGroups, type Compared, ReachedTally } from "./agreement.ts";
 import { contextOf, timed, type UnitFamily, type UnitFinding, type UnitWork } from "./unit.ts";
 

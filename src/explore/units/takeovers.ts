@@ -1,7 +1,8 @@
 /** Takeovers of one scenario on one subject: another process takes over from a stalled owner, before each commit. */
-import { GroupTally } from "../collect.ts";
+
 import type { ExplorePlan } from "../plan.ts";
 import { exploreTakeovers } from "../takeover.ts";
+import { GroupTally } from "../tally.ts";
 import {
   contextOf,
   isPlanned,

@@ -15,10 +15,10 @@
 import { type CutRef, cutRefName, type Scenario } from "../../faults/index.ts";
 import { seededRandom } from "../../foundation/index.ts";
 import type { Subject } from "../../subject/index.ts";
-import type { GroupRecord, GroupTally } from "../collect.ts";
 import { type ExploreHost, type ExplorePlan, runContext } from "../plan.ts";
 import type { Kills } from "../result.ts";
 import type { RunContext } from "../standing.ts";
+import type { GroupRecord, GroupTally } from "../tally.ts";
 import type { Watchdog } from "../watchdog.ts";
 import type { Reached } from "./agreement.ts";
 
