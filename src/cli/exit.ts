@@ -25,6 +25,11 @@ export class UsageError extends Error {
   }
 }
 
+/** What an error says of itself, for a message. */
+export function reasonOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
 /** Documented in the README, section "Errors of the command line". */
 export type UsageCode =
   | "UNKNOWN_SCENARIO"

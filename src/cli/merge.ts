@@ -9,10 +9,11 @@ import {
   RESULT_SCHEMA,
 } from "../explore/index.ts";
 import { isRecord } from "../foundation/index.ts";
-import { type ExitCode, UsageError } from "./exit.ts";
+import { type ExitCode, reasonOf, UsageError } from "./exit.ts";
 import { type ResultOptions, withResultOptions } from "./options.ts";
+import { assertWritable } from "./output.ts";
 import { codeHash } from "./parts.ts";
-import { assertWritable, report } from "./session.ts";
+import { report } from "./session.ts";
 import type { Streams } from "./streams.ts";
 import { subjectById } from "./subjects.ts";
 import { VERSION } from "./version.ts";
@@ -44,7 +45,7 @@ function read(name: string): NamedResult {
     if (!isRecord(result) || result.schema !== RESULT_SCHEMA) throw new Error(`expected ${RESULT_SCHEMA}`);
     return { name, result: result as unknown as ExploreResult };
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    throw new UsageError("UNREADABLE_SHARD", `cannot read the shard ${JSON.stringify(name)}: ${reason}`);
+    const message = `cannot read the shard ${JSON.stringify(name)}: ${reasonOf(error)}`;
+    throw new UsageError("UNREADABLE_SHARD", message);
   }
 }

@@ -9,8 +9,9 @@ import {
   fingerprintOf,
 } from "../explore/index.ts";
 import { childProgram } from "../subprocess/index.ts";
-import { UsageError } from "./exit.ts";
+import { reasonOf, UsageError } from "./exit.ts";
 import type { CommonOptions } from "./options.ts";
+import { assertNamesFile } from "./output.ts";
 import type { Streams } from "./streams.ts";
 
 /** Runs `work` with the shard and the checkpoint that the options ask for, if any. */
@@ -46,13 +47,14 @@ function openCheckpoint(path: string, plan: ExplorePlan, code: string, streams: 
   const { version, command } = plan;
   const lost = (error: unknown) =>
     streams.err(
-      `crashproof: ${path} cannot be written any more, so that what is explored from here on is not kept; the result is not affected: ${wordsOf(error)}\n`,
+      `crashproof: ${path} cannot be written any more, so that what is explored from here on is not kept; the result is not affected: ${reasonOf(error)}\n`,
     );
   try {
+    assertNamesFile(path);
     return Checkpoint.open(path, { fingerprint: fingerprintOf(plan, code), version, command }, lost);
   } catch (error) {
     if (error instanceof CheckpointRefused) throw new UsageError(error.code, error.message);
-    const message = `cannot write the checkpoint ${JSON.stringify(path)}: ${wordsOf(error)}`;
+    const message = `cannot write the checkpoint ${JSON.stringify(path)}: ${reasonOf(error)}`;
     throw new UsageError("UNWRITABLE_CHECKPOINT", message);
   }
 }
@@ -61,8 +63,4 @@ function openCheckpoint(path: string, plan: ExplorePlan, code: string, streams: 
 export async function codeHash(): Promise<string> {
   const { program } = await childProgram({ name: "worker" });
   return createHash("sha256").update(readFileSync(program)).digest("hex");
-}
-
-function wordsOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

@@ -1,8 +1,6 @@
 /**
- * One exploration from the command line: scratch folder, progress on stderr, report on stdout, JSON on disk, exit code.
+ * One exploration from the command line: scratch folder, progress on stderr, report on stdout, JSON in a file, exit code.
  */
-import { accessSync, constants, realpathSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
-import { basename, dirname, join } from "node:path";
 import {
   type ExploreHost,
   type ExplorePlan,
@@ -13,8 +11,9 @@ import {
 import { RealClock } from "../foundation/index.ts";
 import { jsonReport, terminalReport } from "../report/index.ts";
 import { childProgram, openScratch } from "../subprocess/index.ts";
-import { type ExitCode, exitCodeOf, UsageError } from "./exit.ts";
+import { EXIT, type ExitCode, exitCodeOf, reasonOf } from "./exit.ts";
 import type { CommonOptions, ResultOptions } from "./options.ts";
+import { assertWritable, writeWhole } from "./output.ts";
 import { withParts } from "./parts.ts";
 import { startProgress } from "./progress.ts";
 import type { Streams } from "./streams.ts";
@@ -25,7 +24,7 @@ export async function runExploration(
   options: CommonOptions,
   streams: Streams,
 ): Promise<ExitCode> {
-  if (options.json !== undefined) assertWritable(options.json);
+  if (options.json !== undefined) assertWritable(options.json, options.checkpoint);
   const result = await withParts(plan, options, streams, (parts) =>
     withHost(options, streams, (host) => exploreWith(plan, options, { ...host, ...parts })),
   );
@@ -35,8 +34,16 @@ export async function runExploration(
 /** Tells of a result where it is wanted, and how it ended. */
 export function report(result: ExploreResult, { json, times }: ResultOptions, streams: Streams): ExitCode {
   streams.out(terminalReport(result));
-  if (json !== undefined) writeWhole(json, jsonReport(result, { times }));
-  return exitCodeOf(result);
+  if (json === undefined) return exitCodeOf(result);
+  try {
+    writeWhole(json, jsonReport(result, { times }));
+    return exitCodeOf(result);
+  } catch (error) {
+    // It could be written when the exploration began: that is no wrong usage, and whoever waits for it has no verdict.
+    const file = JSON.stringify(json);
+    streams.err(`crashproof itself failed: the result could not be written to ${file}: ${reasonOf(error)}\n`);
+    return EXIT.failed;
+  }
 }
 
 /** Explores with as many workers as are wanted, or in this thread. */
@@ -84,56 +91,4 @@ export async function withKillPool<T>(
   } finally {
     await killPool.close();
   }
-}
-
-/**
- * Replaces a file whole: no reader ever sees half a result. A device or a pipe is written to, never replaced, and a
- * link stays: what it names is what is replaced.
- */
-export function writeWhole(file: string, text: string): void {
-  let temporary: string | undefined;
-  try {
-    const target = targetOf(file);
-    if (!target.isReplaceable) {
-      writeFileSync(file, text);
-      return;
-    }
-    temporary = join(dirname(target.path), `.${basename(target.path)}.${process.pid}.tmp`);
-    writeFileSync(temporary, text);
-    renameSync(temporary, target.path);
-  } catch (error) {
-    if (temporary !== undefined) rmSync(temporary, { force: true });
-    throw unwritable(file, error);
-  }
-}
-
-/** What stands at a path, links followed: a file or nothing may be replaced; a device, a pipe or a socket must not. */
-function targetOf(file: string): { readonly path: string; readonly isReplaceable: boolean } {
-  const found = statSync(file, { throwIfNoEntry: false });
-  if (found === undefined) return { path: file, isReplaceable: true };
-  return { path: realpathSync(file), isReplaceable: found.isFile() };
-}
-
-/** Finds out before an exploration of a minute that its result can be kept. */
-export function assertWritable(file: string): void {
-  try {
-    const found = file === "" ? undefined : statSync(file, { throwIfNoEntry: false });
-    if (file === "" || found?.isDirectory() === true) {
-      throw new Error("expected the path of a file, not of a folder");
-    }
-    // A file that its owner made read-only is to be kept, though its folder would let it be replaced.
-    if (found !== undefined) accessSync(file, constants.W_OK);
-    const { path, isReplaceable } = targetOf(file);
-    if (!isReplaceable) return;
-    const probe = join(dirname(path), `.${basename(path)}.${process.pid}.probe`);
-    writeFileSync(probe, "", { flag: "wx" });
-    rmSync(probe);
-  } catch (error) {
-    throw unwritable(file, error);
-  }
-}
-
-function unwritable(file: string, error: unknown): UsageError {
-  const reason = error instanceof Error ? error.message : String(error);
-  return new UsageError("UNWRITABLE_OUTPUT", `cannot write the result to ${JSON.stringify(file)}: ${reason}`);
 }

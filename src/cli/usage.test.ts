@@ -1,6 +1,8 @@
 /** Wrong usage ends with 2 before anything is explored, says what was expected, and has a documented code. */
 import {
+  existsSync,
   lstatSync,
+  mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
@@ -13,6 +15,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { takeExclusively } from "../subprocess/index.ts";
 import { EXIT, type UsageCode } from "./exit.ts";
+import { main } from "./main.ts";
 import { crashproof } from "./testing/command.ts";
 
 let folder: string;
@@ -21,6 +24,7 @@ beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), "crashproof-usage-"));
   writeFileSync(join(folder, "file"), "");
   writeFileSync(join(folder, "notes"), "somebody's notes\n");
+  symlinkSync("circle", join(folder, "circle"));
   release = takeExclusively(join(folder, "held.lock"));
   const shard = ["crash-points", "one-turn", "--subject", "memory", "--quiet", "--shard", "1/2"];
   for (const seed of ["1", "2"])
@@ -79,6 +83,15 @@ const wrong: readonly (readonly [line: string, code: UsageCode, says: string])[]
   ["crash-points two-tools --json %", "UNWRITABLE_OUTPUT", "not of a folder"],
   ["crash-points two-tools --json %/none/r.json", "UNWRITABLE_OUTPUT", "ENOENT"],
   ["crash-points two-tools --json %/file/r.json", "UNWRITABLE_OUTPUT", "ENOTDIR"],
+  ["crash-points two-tools --json=", "UNWRITABLE_OUTPUT", "not of a folder"],
+  ["crash-points two-tools --json %/new/", "UNWRITABLE_OUTPUT", "not of a folder"],
+  ["crash-points two-tools --json %/none/../r.json", "UNWRITABLE_OUTPUT", "ENOENT"],
+  ["crash-points two-tools --json %/circle", "UNWRITABLE_OUTPUT", "ELOOP"],
+  [
+    "crash-points two-tools --json %/both --checkpoint %/both",
+    "UNWRITABLE_OUTPUT",
+    "the checkpoint is kept there",
+  ],
   ["run --json %/none/r.json", "UNWRITABLE_OUTPUT", "ENOENT"],
   ["crash-points --workers 0", "INVALID_NUMBER", '--workers: expected a whole number of at least 1, not "0"'],
   ["crash-points --shard 0/4", "INVALID_SHARD", 'such as 2/4, not "0/4"'],
@@ -95,6 +108,8 @@ const wrong: readonly (readonly [line: string, code: UsageCode, says: string])[]
   ["crash-points one-turn --checkpoint %/notes", "UNREADABLE_CHECKPOINT", "is no checkpoint"],
   ["crash-points one-turn --checkpoint %/held", "CHECKPOINT_IN_USE", "wait for it"],
   ["crash-points one-turn --checkpoint %", "UNWRITABLE_CHECKPOINT", "no regular file"],
+  ["crash-points one-turn --checkpoint=", "UNWRITABLE_CHECKPOINT", "not of a folder"],
+  ["crash-points one-turn --checkpoint %/new/", "UNWRITABLE_CHECKPOINT", "not of a folder"],
   ["crash-points one-turn --checkpoint %/none/c", "UNWRITABLE_CHECKPOINT", "ENOENT"],
 ];
 
@@ -112,6 +127,42 @@ describe("the output of --json", () => {
     rmSync(target);
   });
 
+  it("is made where a link to a link to nothing leads, and leaves both", async () => {
+    const [made, near, far] = [
+      join(folder, "made.json"),
+      join(folder, "near.json"),
+      join(folder, "far.json"),
+    ];
+    symlinkSync("made.json", near);
+    symlinkSync("near.json", far);
+    expect((await crashproof(...line, far)).code).toBe(EXIT.survived);
+    for (const link of [near, far]) expect(lstatSync(link).isSymbolicLink()).toBe(true);
+    expect(lstatSync(made).isFile()).toBe(true);
+    expect(readFileSync(made, "utf8")).toContain("crashproof-result/1");
+    for (const path of [made, near, far]) rmSync(path);
+  });
+
+  it("is not there where it cannot be written any more: that is a failure, and no wrong usage", async () => {
+    const place = join(folder, "place");
+    mkdirSync(place);
+    const out: string[] = [];
+    const err: string[] = [];
+    const words = ["crash-points", "one-turn", "--subject", "memory", "--json", join(place, "result.json")];
+    const code = await main(words, {
+      out: (text) => out.push(text),
+      // Whoever is told of the progress takes the folder away.
+      err: (text) => {
+        err.push(text);
+        rmSync(place, { recursive: true, force: true });
+      },
+      isTerminal: false,
+    });
+    expect(code).toBe(EXIT.failed);
+    expect(out.join("")).toContain("survived: 21 survived");
+    expect(err.at(-1)).toMatch(/^crashproof itself failed: the result could not be written to .*ENOENT.*\n$/);
+    expect(existsSync(place)).toBe(false);
+  });
+
   it("goes into a device, and never takes its place", async () => {
     // A link of the test's own, so that a defect costs it and no device of the machine.
     const device = join(folder, "device");
@@ -126,7 +177,7 @@ describe("the output of --json", () => {
 describe("a wrong command line", () => {
   it.each(wrong)("ends with 2, its code and a hint: %s", async (line, code, says) => {
     const before = readdirSync(folder);
-    const ran = await crashproof(...line.split(" ").map((word) => word.replace("%", folder)));
+    const ran = await crashproof(...line.split(" ").map((word) => word.replaceAll("%", folder)));
     expect(ran.code).toBe(EXIT.usage);
     expect(ran.err).toContain(`[${code}]`);
     expect(ran.err).toContain(says);
