@@ -50,6 +50,7 @@ export async function main(args: readonly string[], streams: Streams = hostStrea
   inspect(program, streams, end);
   list(program, streams, end);
   canaries(program, streams, end);
+  for (const command of program.commands) readStrictly(command);
   try {
     await program.parseAsync([...args], { from: "user" });
     return code;
@@ -63,6 +64,24 @@ export async function main(args: readonly string[], streams: Streams = hostStrea
       `crashproof itself failed: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`,
     );
     return EXIT.failed;
+  }
+}
+
+/**
+ * Refuses what would be read otherwise than it was meant, without a word: a value that is given twice, of which the last
+ * would count, and an option that stands where the value of the one before it is missing.
+ */
+function readStrictly(command: Command): void {
+  for (const option of command.options.filter(({ required }) => required)) {
+    const isRepeatable = Array.isArray(option.defaultValue);
+    let isGiven = false;
+    command.on(`option:${option.name()}`, (value: string) => {
+      if (value.startsWith("--")) {
+        command.error(`error: option '${option.flags}' argument missing: '${value}' is an option`);
+      }
+      if (isGiven && !isRepeatable) command.error(`error: option '${option.flags}' is given twice`);
+      isGiven = true;
+    });
   }
 }
 

@@ -63,7 +63,9 @@ export function run(program: Command, streams: Streams, end: (code: ExitCode) =>
     .description(
       "every scenario on every subject: all boundaries in memory and of txlog; on stores with files all of the scenarios that make every row, and one in eight of the others, by the seed; a sample of damaged bytes, failing disks, races, a misbehaving world, generated cases, processes that want one session, runs done twice and real kills. `crash-points` cuts all of them",
     )
-    .action(async (options: CommonOptions) => {
+    .allowExcessArguments()
+    .action(async (options: CommonOptions, { args: [word] }: Command) => {
+      if (word !== undefined) refuse(word, program);
       const scenarios = scenariosOf([]);
       const plan = {
         scenarios,
@@ -89,4 +91,13 @@ export function run(program: Command, streams: Streams, end: (code: ExitCode) =>
       };
       end(await runExploration(plan, options, streams));
     });
+}
+
+/** As the command that is meant where none is named, this one is handed every misspelt name of another. */
+function refuse(word: string, program: Command): never {
+  if (program.args[0] === "run") {
+    program.error(`error: run takes no arguments, and got '${word}'; crash-points takes scenarios`);
+  }
+  const known = program.commands.map((command) => command.name()).join(", ");
+  return program.error(`error: unknown command '${word}'; there are: ${known}`);
 }

@@ -186,15 +186,29 @@ describe("a wrong command line", () => {
     expect(readdirSync(folder)).toEqual(before);
   });
 
-  it.each(["none-such", "crash-points --none-such", "crash-points --kill some", "repro", "list more"])(
-    "ends with 2 and points to the help where the words themselves are wrong: %s",
-    async (line) => {
-      const ran = await crashproof(...line.split(" "));
-      expect(ran.code).toBe(EXIT.usage);
-      expect(ran.err).toMatch(/^error: .*\n\(see --help\)\n$/s);
-      expect(ran.out).toBe("");
-    },
-  );
+  it.each([
+    ["none-such", "unknown command 'none-such'; there are: run, crash-points,"],
+    ["crash-point one-turn --seed 1", "unknown command 'crash-point'; there are: run, crash-points,"],
+    ["run one-turn", "run takes no arguments, and got 'one-turn'; crash-points takes scenarios"],
+    ["crash-points --none-such", "unknown option '--none-such'"],
+    ["crash-points --kill some", "Allowed choices are none, sample, all"],
+    ["crash-points --seed 1 --seed 2", "option '--seed <n>' is given twice"],
+    ["crash-points --json a.json --json=a.json", "option '--json <file>' is given twice"],
+    ["merge a.json --json a.json --json b.json", "option '--json <file>' is given twice"],
+    ["crash-points --json --quiet", "option '--json <file>' argument missing: '--quiet' is an option"],
+    ["crash-points --subject --quiet", "option '--subject <id>' argument missing: '--quiet' is an option"],
+    ["crash-points --json", "option '--json <file>' argument missing"],
+    ["repro", "missing required argument 'run-id'"],
+    ["list more", "too many arguments for 'list'"],
+  ])("ends with 2 and points to the help where the words themselves are wrong: %s", async (line, says) => {
+    const before = readdirSync(".");
+    const ran = await crashproof(...line.split(" "));
+    expect(ran.code).toBe(EXIT.usage);
+    expect(ran.err).toMatch(/^error: .*\n\(see --help\)\n$/s);
+    expect(ran.err).toContain(says);
+    expect(readdirSync(".")).toEqual(before);
+    expect(ran.out).toBe("");
+  });
 
   it("has a code that the README documents; each is shown here", () => {
     const readme = readFileSync(new URL("../../README.md", import.meta.url), "utf8");
