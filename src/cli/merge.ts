@@ -43,9 +43,17 @@ function read(name: string): NamedResult {
   try {
     const result: unknown = JSON.parse(readFileSync(name, "utf8"));
     if (!isRecord(result) || result.schema !== RESULT_SCHEMA) throw new Error(`expected ${RESULT_SCHEMA}`);
+    if (result.shard !== undefined && !isShard(result.shard)) throw new Error("its shard is damaged");
     return { name, result: result as unknown as ExploreResult };
   } catch (error) {
     const message = `cannot read the shard ${JSON.stringify(name)}: ${reasonOf(error)}`;
     throw new UsageError("UNREADABLE_SHARD", message);
   }
+}
+
+/** Whether all is there that is read before the plan is known. */
+function isShard(shard: unknown): boolean {
+  if (!isRecord(shard) || !isRecord(shard.plan) || !Array.isArray(shard.records)) return false;
+  const isNumbered = [shard.index, shard.count].every((number) => typeof number === "number");
+  return isNumbered && shard.records.every((record) => isRecord(record) && Array.isArray(record.groups));
 }

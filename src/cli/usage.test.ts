@@ -24,6 +24,8 @@ beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), "crashproof-usage-"));
   writeFileSync(join(folder, "file"), "");
   writeFileSync(join(folder, "notes"), "somebody's notes\n");
+  writeFileSync(join(folder, "damaged.json"), '{"schema":"crashproof-result/1","shard":{"plan":{}}}');
+  writeFileSync(join(folder, "whole.json"), '{"schema":"crashproof-result/1"}');
   symlinkSync("circle", join(folder, "circle"));
   release = takeExclusively(join(folder, "held.lock"));
   const shard = ["crash-points", "one-turn", "--subject", "memory", "--quiet", "--shard", "1/2"];
@@ -80,6 +82,16 @@ const wrong: readonly (readonly [line: string, code: UsageCode, says: string])[]
   ["repro walk/none-such/memory", "UNKNOWN_SCENARIO", "none-such"],
   ["repro walk/two-tools/floppy", "UNKNOWN_SUBJECT", "floppy"],
   ["repro backends/two-tools/memory=floppy", "UNKNOWN_SUBJECT", "floppy"],
+  ["repro backends/one-turn/memory=txlog", "INVALID_RUN_ID", "expected subjects of one family"],
+  ["repro backends/one-turn/memory=memory", "INVALID_RUN_ID", "expected several subjects"],
+  ["repro takeover/one-turn/memory/lane.seed#1:before", "INVALID_RUN_ID", "can take over, such as sqlite"],
+  [
+    "repro race/abort-vs-settlement/memory/none-first",
+    "INVALID_RUN_ID",
+    "order of the race: abort-first, response-first, or",
+  ],
+  ["repro walk/two-tools/memory?seed=x", "INVALID_RUN_ID", "nothing behind a ? but seed="],
+  ["repro fuzz/plain/memory/x", "INVALID_RUN_ID", "the path to a case such as 17"],
   ["crash-points two-tools --json %", "UNWRITABLE_OUTPUT", "not of a folder"],
   ["crash-points two-tools --json %/none/r.json", "UNWRITABLE_OUTPUT", "ENOENT"],
   ["crash-points two-tools --json %/file/r.json", "UNWRITABLE_OUTPUT", "ENOTDIR"],
@@ -100,6 +112,8 @@ const wrong: readonly (readonly [line: string, code: UsageCode, says: string])[]
   ["fuzz --time 1m --shard 1/2", "ENDS_BY_THE_CLOCK", "give --runs instead"],
   ["merge %/none", "UNREADABLE_SHARD", "ENOENT"],
   ["merge %/file", "UNREADABLE_SHARD", "JSON"],
+  ["merge %/damaged.json", "UNREADABLE_SHARD", "its shard is damaged"],
+  ["merge %/whole.json", "UNREADABLE_SHARD", "expected one that was made with --shard"],
   ["merge %/1.json", "SHARD_MISSING", "shard 2/2 missing"],
   ["merge %/1.json %/1.json", "SHARD_TWICE", "are both shard 1 of 2"],
   ["merge %/1.json %/2.json", "SHARDS_DIFFER", "seeds 1 and 2"],

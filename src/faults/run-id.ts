@@ -9,7 +9,7 @@
  * kind    = "walk" | "crash" | "kill" | "takeover" | "backends" | "drives" | "determinism"
  * faulty  = "torn" | "disk-fault" | "world-fault" | "lease" | "fuzz"
  * cuts    = cut *( "+" cut )
- * cut     = label "#" occurrence ":" position [ "@" bytes ]
+ * cut     = label "#" occurrence ":" position [ "@" bytes ]      ; occurrences from 1
  * ```
  * `walk` is the run that nobody cuts. `crash` and `kill` carry cuts; a second cut falls into the recovery from the
  * first. `takeover` carries the cut before which the owner stalls, `determinism` the one of the run that is done twice, if
@@ -97,11 +97,12 @@ export function refOf({ boundary, position, bytesWritten }: Cut): CutRef {
 
 /** Reads a run id. */
 export function parseRunId(text: string): Result<RunId, InvalidRunId> {
-  const [, path = "", seedText] = /^([^?]*)(?:\?seed=(\d+))?$/.exec(text) ?? [];
+  const [path = "", ...query] = text.split("?");
   const [kind, scenario, ...rest] = path.split("/");
   if (!isKind(kind)) return refuse(text, `a kind of run: ${KINDS.join(", ")}`);
   if (scenario === undefined || scenario === "") return refuse(text, "a scenario after the kind");
-  const seed = seedText === undefined ? DEFAULT_SEED : Number(seedText);
+  const seed = query.length === 0 ? DEFAULT_SEED : parseSeed(query.join("?"));
+  if (seed === undefined) return refuse(text, "nothing behind a ? but seed= and a whole number");
   if (isFaulty(kind)) return parseFaulty(text, { kind, scenario, cuts: [], seed }, rest);
   const hasCuts = rest.at(-1)?.includes(":") === true && rest.at(-1)?.includes("#") === true;
   const named = hasCuts ? rest.slice(0, -1) : rest;
@@ -124,6 +125,12 @@ export function parseRunId(text: string): Result<RunId, InvalidRunId> {
   return ok({ kind, scenario, subject, cuts, seed, ...(order === undefined ? {} : { order }) });
 }
 
+/** Reads `seed=17`. One that is too large to be told from its neighbours is none. */
+function parseSeed(query: string): number | undefined {
+  const [, digits] = /^seed=(\d+)$/.exec(query) ?? [];
+  return digits !== undefined && Number.isSafeInteger(Number(digits)) ? Number(digits) : undefined;
+}
+
 function parseFaulty(
   text: string,
   run: Omit<RunId, "subject">,
@@ -134,12 +141,15 @@ function parseFaulty(
   if (subject === "" || !/^[A-Za-z0-9.#:@+-]+$/.test(fault)) {
     return refuse(text, "a subject and a fault such as tool.settle#2:cut@117 after the scenario");
   }
+  if (run.kind === "fuzz" && !/^\d+(:\d+)*$/.test(fault)) {
+    return refuse(text, `the path to a case such as 17 or 17:0:3, not ${JSON.stringify(fault)}`);
+  }
   return ok({ ...run, subject, fault });
 }
 
 /** Reads one cut: `tool.settle#2:after`, `tool.settle#1:inside@8192`. */
 export function parseCut(text: string): CutRef | undefined {
-  const match = /^([A-Za-z0-9.-]+)#(\d+):(before|inside|after)(?:@(\d+))?$/.exec(text);
+  const match = /^([A-Za-z0-9.-]+)#([1-9]\d*):(before|inside|after)(?:@(\d+))?$/.exec(text);
   if (match === null) return undefined;
   const [, label = "", occurrence, position, bytes] = match;
   const base = { label, occurrence: Number(occurrence), position: position as Position };
