@@ -1,34 +1,25 @@
 /** Reached and fired: what was not reached, or did not fire, is never green, whoever was to do it; and all is counted by kind. */
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { scenarioByName } from "../../scenarios/index.ts";
 import type { Scenario } from "../faults/index.ts";
-import { RealClock } from "../foundation/index.ts";
 import { type Subject, subjectById } from "../subject/index.ts";
-import { openScratch, type Scratch } from "../subprocess/index.ts";
 import { explore } from "./explore.ts";
 import { faultKindOf } from "./fired.ts";
 import { killTarget } from "./kill/kill.ts";
 import { exploreLeases } from "./lease/leases.ts";
-import { type ExploreHost, type ExplorePlan, runContext } from "./plan.ts";
+import { type ExplorePlan, runContext } from "./plan.ts";
 import { type Judgement, overallVerdict } from "./result.ts";
-import { exploreLadders, sights } from "./testing/explorations.ts";
+import { exploreLadders, plan, scratchHost, sights } from "./testing/explorations.ts";
 import { ladder } from "./testing/ladder.ts";
 import { Watchdog } from "./watchdog.ts";
 
-let scratch: Scratch;
-let host: ExploreHost;
-beforeAll(() => {
-  scratch = openScratch();
-  host = { clock: new RealClock(), folder: scratch.folder };
-});
-afterAll(() => scratch.remove());
+const host = scratchHost();
 
 const named = (id: string) => subjectById(id) as Subject;
 const oneTurn = scenarioByName("one-turn") as Scenario;
 
 function look(subject: Subject, looks: Partial<ExplorePlan>) {
-  const plan = { scenarios: [oneTurn], subjects: [subject], seed: 1, depth: 1, skip: [], checkersOff: [] };
-  return explore({ ...plan, kill: "none", version: "", command: "", cuts: false, ...looks }, host);
+  return explore(plan([subject], { scenarios: [oneTurn], cuts: false, ...looks }), host);
 }
 
 describe("nothing is green by silence", () => {

@@ -1,20 +1,17 @@
 /** Every run that an exploration names can be repeated by its name, and says the same again. */
 import { beforeEach, describe, expect, it } from "vitest";
-import { parseRunId } from "../faults/index.ts";
 import type { Subject } from "../subject/index.ts";
 import type { ExplorePlan } from "./plan.ts";
-import { repro } from "./repro.ts";
 import { verdictOf } from "./result.ts";
-import { exploreLadders, HOST } from "./testing/explorations.ts";
+import { exploreLadders, repeat } from "./testing/explorations.ts";
 import { CLIMB, type Flaws, ladder } from "./testing/ladder.ts";
 
-async function repeat(text: string, subjects: readonly Subject[]) {
-  const parsed = parseRunId(text);
-  if (!parsed.ok) throw parsed.error;
-  const ids = parsed.value.subject.split("=");
+async function again(text: string, subjects: readonly Subject[]) {
+  const [, , names = ""] = text.split("/");
+  const ids = names.split("=");
   const named = ids.flatMap((id) => subjects.find((subject) => subject.id === id) ?? []);
   expect(named).toHaveLength(ids.length);
-  return repro({ id: parsed.value, text, scenario: CLIMB, subjects: named }, HOST);
+  return repeat(text, { scenario: CLIMB, subjects: named });
 }
 
 const refusesAfterCrash: Flaws = {
@@ -73,25 +70,25 @@ describe("a run that failed", () => {
       );
       expect(ids.length).toBeGreaterThan(0);
       for (const id of ids) {
-        const { judgement } = await repeat(id, subjects);
-        const again = judgement.violations.map(({ checker, signature }) => `${checker} ${signature}`);
+        const { judgement } = await again(id, subjects);
+        const seen = judgement.violations.map(({ checker, signature }) => `${checker} ${signature}`);
         const before = failures.filter((failure) => failure.id === id);
         expect(judgement.id).toBe(id);
-        for (const { checker, signature } of before) expect(again).toContain(`${checker} ${signature}`);
+        for (const { checker, signature } of before) expect(seen).toContain(`${checker} ${signature}`);
       }
     },
   );
 
   it("is repeated as a doubt where it was one", async () => {
     const subjects = [ladder({ neverEnds: true })];
-    const { judgement } = await repeat("walk/climb/ladder", subjects);
+    const { judgement } = await again("walk/climb/ladder", subjects);
     expect(judgement.inconclusive?.signature).toBe("cap-reached");
   });
 });
 
 describe("a run that survived", () => {
   it("is repeated with everything that was observed, the death and the life after it included", async () => {
-    const { judgement, events } = await repeat("crash/climb/ladder/rung#1:after", [ladder()]);
+    const { judgement, events } = await again("crash/climb/ladder/rung#1:after", [ladder()]);
     expect(verdictOf(judgement)).toBe("survived");
     expect(events.map((event) => (event.kind === "crash" ? event.at : event.kind))).toEqual([
       "boot",
@@ -115,7 +112,7 @@ describe("a run that survived", () => {
       ladder({}, { ...multiWriter, drives: ["automatic", "manual"] as const }),
       ladder({}, { id: "other" }),
     ];
-    const { judgement, events } = await repeat(id, subjects);
+    const { judgement, events } = await again(id, subjects);
     expect(verdictOf(judgement)).toBe("survived");
     expect(events).toHaveLength(eventCount);
   });
@@ -131,7 +128,7 @@ describe("a run id that leads nowhere", () => {
     ["backends/climb/ladder/rung#1:after", "not-reached"],
     ["kill/climb/ladder/rung#1:after", "not-reached"],
   ])("is a doubt, not a survival: %s", async (id, signature) => {
-    const { judgement, events } = await repeat(id, [ladder()]);
+    const { judgement, events } = await again(id, [ladder()]);
     expect(verdictOf(judgement)).toBe("inconclusive");
     expect(judgement.inconclusive?.signature).toBe(signature);
     expect(events).toEqual([]);

@@ -2,10 +2,8 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
-import { parseRunId } from "../../faults/index.ts";
 import type { Subject } from "../../subject/index.ts";
-import { repro } from "../repro.ts";
-import { exploreLadders, HOST, sights } from "../testing/explorations.ts";
+import { exploreLadders, repeat, sights } from "../testing/explorations.ts";
 import { CLIMB, type Flaws, ladder } from "../testing/ladder.ts";
 import { observing, SOURCES } from "./host-sources.ts";
 
@@ -106,11 +104,7 @@ describe("the determinism alarm", () => {
 
   it("makes a run again by its id, and is in doubt of a cut that never comes", async () => {
     const subject = leaking(() => Date.now());
-    const again = (text: string) => {
-      const id = parseRunId(text);
-      if (!id.ok) throw id.error;
-      return repro({ id: id.value, text, scenario: CLIMB, subjects: [subject] }, HOST);
-    };
+    const again = (text: string) => repeat(text, { scenario: CLIMB, subjects: [subject] });
     const whole = await again("determinism/climb/ladder");
     expect(whole.judgement.violations.map(({ signature }) => signature)).toEqual(["twice-differs:Date.now"]);
     expect(whole.events.map(({ kind }) => kind)).toContain("commit");

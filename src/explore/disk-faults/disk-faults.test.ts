@@ -1,33 +1,20 @@
 /** Storage that fails: right systems lose nothing and say why, and each way to be wrong is seen. */
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { scenarioByName } from "../../../scenarios/index.ts";
-import { type MediumFault, type MediumFaultKind, parseRunId, type Scenario } from "../../faults/index.ts";
-import { RealClock } from "../../foundation/index.ts";
+import type { MediumFault, MediumFaultKind, Scenario } from "../../faults/index.ts";
 import { type Subject, subjectById } from "../../subject/index.ts";
-import { openScratch, type Scratch } from "../../subprocess/index.ts";
 import { explore } from "../explore.ts";
-import type { ExploreHost } from "../plan.ts";
-import { repro } from "../repro.ts";
 import { overallVerdict } from "../result.ts";
+import { plan, repeat, scratchHost } from "../testing/explorations.ts";
 import { faultName, parseFaultName } from "./fault-name.ts";
 
-let scratch: Scratch;
-let host: ExploreHost;
-beforeAll(() => {
-  scratch = openScratch();
-  host = { clock: new RealClock(), folder: scratch.folder };
-});
-afterAll(() => scratch.remove());
+const host = scratchHost();
 
 const oneTurn = scenarioByName("one-turn") as Scenario;
 const named = (id: string) => subjectById(id) as Subject;
 
 function look(subjects: readonly Subject[], calls: "every" | number = "every") {
-  const plan = { scenarios: [oneTurn], subjects, seed: 1, depth: 1, skip: [], checkersOff: [] };
-  return explore(
-    { ...plan, kill: "none", version: "", command: "", cuts: false, diskFaults: { calls } },
-    host,
-  );
+  return explore(plan(subjects, { scenarios: [oneTurn], cuts: false, diskFaults: { calls } }), host);
 }
 
 const signatures = ({ failures }: Awaited<ReturnType<typeof look>>) =>
@@ -164,12 +151,11 @@ describe("a system that is wrong about failing storage", () => {
 });
 
 describe("a failure", () => {
+  const ON_JSONL = { scenario: oneTurn, subjects: [named("jsonl")] };
+
   it("is made again by its run id, with what was observed", async () => {
     const text = "disk-fault/one-turn/jsonl/first.write-enospc@5";
-    const id = parseRunId(text);
-    if (!id.ok) throw id.error;
-    const parts = { id: id.value, text, scenario: oneTurn, subjects: [named("jsonl")] };
-    const { judgement, events } = await repro(parts, host);
+    const { judgement, events } = await repeat(text, ON_JSONL, host);
     expect(judgement).toEqual({ id: text, violations: [] });
     const told = events.map((event) => (event.kind === "crash" ? event.at : event.kind));
     expect(told.filter((one) => one === "commit-failed" || one.startsWith("first"))).toEqual([
@@ -182,10 +168,7 @@ describe("a failure", () => {
     "is inconclusive where there is none such: %s",
     async (fault) => {
       const text = `disk-fault/one-turn/jsonl/${fault}`;
-      const id = parseRunId(text);
-      if (!id.ok) throw id.error;
-      const parts = { id: id.value, text, scenario: oneTurn, subjects: [named("jsonl")] };
-      expect((await repro(parts, host)).judgement.inconclusive).toBeDefined();
+      expect((await repeat(text, ON_JSONL, host)).judgement.inconclusive).toBeDefined();
     },
   );
 

@@ -1,7 +1,6 @@
 /** Generated workloads under generated faults: no false alarm, no difference between two explorations, and small failures. */
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { parseRunId } from "../../faults/index.ts";
-import { RealClock } from "../../foundation/index.ts";
 import {
   builtInSubjects,
   harnessSubject,
@@ -9,35 +8,18 @@ import {
   type Subject,
   subjectById,
 } from "../../subject/index.ts";
-import { openScratch, type Scratch } from "../../subprocess/index.ts";
 import { explore } from "../explore.ts";
-import type { ExploreHost, ExplorePlan } from "../plan.ts";
-import { repro } from "../repro.ts";
+import { plan, repeat, scratchHost } from "../testing/explorations.ts";
 import { MIXTURES } from "./arbitrary.ts";
 import { drawAgain } from "./cases.ts";
 import type { FuzzPlan } from "./fuzz.ts";
 
-let scratch: Scratch;
-let host: ExploreHost;
-beforeAll(() => {
-  scratch = openScratch();
-  host = { clock: new RealClock(), folder: scratch.folder };
-});
-afterAll(() => scratch.remove());
+const host = scratchHost();
 
 const A_FEW = { runs: 6, mixtures: MIXTURES } as const;
 
-function fuzz(subjects: readonly Subject[], plan: FuzzPlan, seed = 7) {
-  const rest: Omit<ExplorePlan, "subjects" | "seed"> = {
-    scenarios: [],
-    depth: 1,
-    skip: [],
-    checkersOff: [],
-    kill: "none",
-    version: "",
-    command: "",
-  };
-  return explore({ ...rest, subjects, seed, fuzz: plan }, host);
+function fuzz(subjects: readonly Subject[], wanted: FuzzPlan, seed = 7) {
+  return explore(plan(subjects, { scenarios: [], seed, fuzz: wanted }), host);
 }
 
 const memory = subjectById("memory") as Subject;
@@ -66,8 +48,8 @@ describe("fuzzing", () => {
   });
 
   it("shrinks a failure to one of its kind with no more faults than it takes, which its line repeats", async () => {
-    const plan = { runs: 12, mixtures: ["plain"], shrink: { triesMax: 200, timeMaxMs: 30_000 } } as const;
-    const { failures } = await fuzz([silentAfterTwoDeaths], plan, 8);
+    const shrink = { triesMax: 200, timeMaxMs: 30_000 };
+    const { failures } = await fuzz([silentAfterTwoDeaths], { runs: 12, mixtures: ["plain"], shrink }, 8);
     const failure = failures.find(({ signature }) => signature === "result other than the answer");
     const id = parseRunId(failure?.id ?? "");
     if (!id.ok || failure === undefined) throw new Error("a result without content was not seen");
@@ -75,8 +57,8 @@ describe("fuzzing", () => {
     expect(smallest?.faults).toHaveLength(2);
     expect(smallest?.acts).toHaveLength(1);
     for (let times = 0; times < 3; times++) {
-      const parts = { id: id.value, text: failure.id, scenario: undefined, subjects: [silentAfterTwoDeaths] };
-      const { judgement } = await repro(parts, host);
+      const parts = { scenario: undefined, subjects: [silentAfterTwoDeaths] };
+      const { judgement } = await repeat(failure.id, parts, host);
       expect(judgement.violations[0]).toMatchObject({
         signature: failure.signature,
         message: failure.message,

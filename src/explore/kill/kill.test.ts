@@ -1,12 +1,13 @@
+/** A process that is killed for real leaves what the simulated death left; and each way in which it does not is seen. */
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type CutRef, cutRefName, type Scenario } from "../../faults/index.ts";
-import { RealClock } from "../../foundation/index.ts";
 import type { Subject } from "../../subject/index.ts";
-import { childProgram, KillPool, openScratch, type Scratch } from "../../subprocess/index.ts";
+import { childProgram, KillPool } from "../../subprocess/index.ts";
 import { notebook } from "../../subprocess/test-subject.ts";
 import { runContext } from "../plan.ts";
 import { type Judgement, verdictOf } from "../result.ts";
+import { scratchHost } from "../testing/explorations.ts";
 import { Watchdog } from "../watchdog.ts";
 import { canBeKilled, exploreKills, killTarget } from "./kill.ts";
 
@@ -25,32 +26,28 @@ const scenario: Scenario = {
   ],
 };
 
+const host = scratchHost();
 let pool: KillPool;
-let scratch: Scratch;
 let watchdog: Watchdog;
 beforeAll(async () => {
   const entry = fileURLToPath(new URL("../../subprocess/test-child-program.ts", import.meta.url));
-  const clock = new RealClock();
-  scratch = openScratch();
-  watchdog = new Watchdog(clock);
-  pool = new KillPool({ program: await childProgram({ entry }), clock });
+  watchdog = new Watchdog(host.clock);
+  pool = new KillPool({ program: await childProgram({ entry }), clock: host.clock });
 });
 afterAll(async () => {
   watchdog.stop();
   await pool.close();
-  scratch.remove();
 });
 
 async function kill(
   subject: Subject,
   options: { wants?: (cut: CutRef) => boolean; sampleCount?: number } = {},
 ): Promise<{ cuts: CutRef[]; judgements: Judgement[] }> {
-  const host = { clock: new RealClock(), folder: scratch.folder };
   const context = runContext(scenario, subject, 1, host, watchdog, []);
   const { wants = () => true, sampleCount = Number.POSITIVE_INFINITY } = options;
   const target = await killTarget(context, wants, sampleCount);
   const judgements: Judgement[] = [];
-  await exploreKills([target], pool, scratch.folder, (from, judgement) => {
+  await exploreKills([target], pool, host.folder, (from, judgement) => {
     expect(from).toBe(target);
     judgements.push(judgement);
   });

@@ -2,31 +2,22 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { RealClock } from "../../foundation/index.ts";
 import type { Subject } from "../../subject/index.ts";
-import {
-  type ContenderCommand,
-  type ContenderState,
-  openScratch,
-  type Scratch,
-} from "../../subprocess/index.ts";
+import type { ContenderCommand, ContenderState } from "../../subprocess/index.ts";
 import { runContext } from "../plan.ts";
+import { scratchHost } from "../testing/explorations.ts";
 import { CLIMB, ladder } from "../testing/ladder.ts";
 import { Watchdog } from "../watchdog.ts";
 import type { Opener } from "./ring.ts";
 import { raceRound, secondOpenerRound } from "./rounds.ts";
 import type { Stand } from "./stands.ts";
 
-let scratch: Scratch;
+const host = scratchHost();
 let watchdog: Watchdog;
 beforeAll(() => {
-  scratch = openScratch();
-  watchdog = new Watchdog(new RealClock());
+  watchdog = new Watchdog(host.clock);
 });
-afterAll(() => {
-  watchdog.stop();
-  scratch.remove();
-});
+afterAll(() => watchdog.stop());
 
 const GONE: ContenderState = { at: "refused", name: "ProcessGone", message: "the process is gone" };
 const PARKED: ContenderState = { at: "parked", boundary: "rung#1" };
@@ -41,8 +32,7 @@ const opener = (answers: Partial<Record<ContenderCommand["say"], ContenderState>
 /** Rounds over a subject that always left the same. */
 function ringOf(...contenders: readonly Opener[]) {
   const subject: Subject = { ...ladder(), attach: () => DISK, view: async () => LEFT };
-  const host = { clock: new RealClock(), folder: scratch.folder };
-  return { context: runContext(CLIMB, subject, 1, host, watchdog, []), folder: scratch.folder, contenders };
+  return { context: runContext(CLIMB, subject, 1, host, watchdog, []), folder: host.folder, contenders };
 }
 
 const DISK = { fork: () => DISK, size: () => undefined, tear: () => [], dispose: () => undefined };
@@ -58,7 +48,7 @@ const STAND: Stand = {
 };
 
 it("shows nothing of a second opener that is gone before it opens", async () => {
-  const folder = join(scratch.folder, "left");
+  const folder = join(host.folder, "left");
   mkdirSync(folder);
   const left = { stand: STAND, folder, owner: PARKED };
   const first = { boot: PARKED };

@@ -1,32 +1,22 @@
 /** Every interleaving within a bound is tried once, states are merged, and what is wrong in one of them is found and repeated. */
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import abortVsAbort from "../../../races/abort-vs-abort.ts";
 import abortVsSettlement from "../../../races/abort-vs-settlement.ts";
-import { parseRunId, type Race, unscheduled } from "../../faults/index.ts";
-import { RealClock } from "../../foundation/index.ts";
+import { type Race, unscheduled } from "../../faults/index.ts";
 import { subjectById } from "../../subject/index.ts";
-import { openScratch, type Scratch } from "../../subprocess/index.ts";
 import { explore } from "../explore.ts";
-import type { ExploreHost } from "../plan.ts";
-import { repro } from "../repro.ts";
 import type { ExploreResult } from "../result.ts";
+import { plan, repeat, scratchHost } from "../testing/explorations.ts";
 
-let scratch: Scratch;
-let host: ExploreHost;
-beforeAll(() => {
-  scratch = openScratch();
-  host = { clock: new RealClock(), folder: scratch.folder };
-});
-afterAll(() => scratch.remove());
+const host = scratchHost();
 
 const memory = subjectById("memory");
 if (memory === undefined) throw new Error("there is no subject memory");
 const subjects = [memory];
 
 function run(race: Race, { preemptions = 2, randomRuns = 0, runsMax = 1_000, of = subjects } = {}) {
-  const plan = { scenarios: [], subjects: of, seed: 1, depth: 1, skip: [], checkersOff: [] };
   const races = { races: [race], cuts: false, interleavings: { preemptions, randomRuns, runsMax } };
-  return explore({ ...plan, kill: "none", version: "", command: "", races }, host);
+  return explore(plan(of, { scenarios: [], races }), host);
 }
 
 const explored = ({ groups }: ExploreResult) =>
@@ -99,10 +89,8 @@ describe("an interleaving that leaves no legal history", () => {
     const [failure] = failures.filter(({ signature }) => signature === "no-legal-history");
     const text = failure?.id ?? "";
     expect(text).toMatch(/^race\/abort-vs-settlement\/memory\/steps@[\d.]+$/);
-    const id = parseRunId(text);
-    if (!id.ok) throw id.error;
-    const parts = { id: id.value, text, scenario: unscheduled(narrow), subjects, race: narrow };
-    const { judgement, events } = await repro(parts, host);
+    const parts = { scenario: unscheduled(narrow), subjects, race: narrow };
+    const { judgement, events } = await repeat(text, parts, host);
     expect(judgement).toMatchObject({ id: text, violations: [{ signature: "no-legal-history" }] });
     expect(events.map(({ kind }) => kind)).toContain("call");
   });

@@ -1,23 +1,14 @@
 /** Both orders of a race happen, are proven, and are cut; and every way in which a race can be wrong is found. */
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import abortVsSettlement from "../../../races/abort-vs-settlement.ts";
 import type { Race, TimelineEvent } from "../../faults/index.ts";
-import { RealClock } from "../../foundation/index.ts";
 import { subjectById } from "../../subject/index.ts";
-import { openScratch, type Scratch } from "../../subprocess/index.ts";
 import { explore } from "../explore.ts";
-import type { ExploreHost } from "../plan.ts";
-import { sights } from "../testing/explorations.ts";
+import { plan, scratchHost, sights } from "../testing/explorations.ts";
 import { ladder, silentJudge } from "../testing/ladder.ts";
 import { judgeHistory } from "./history.ts";
 
-let scratch: Scratch;
-let host: ExploreHost;
-beforeAll(() => {
-  scratch = openScratch();
-  host = { clock: new RealClock(), folder: scratch.folder };
-});
-afterAll(() => scratch.remove());
+const host = scratchHost();
 
 const memory = subjectById("memory");
 if (memory === undefined) throw new Error("there is no subject memory");
@@ -26,15 +17,7 @@ const race: Race = abortVsSettlement;
 const [abortFirst, responseFirst] = race.orders;
 
 function run(races: readonly Race[], { cuts = false, subject = memory } = {}) {
-  const plan = {
-    scenarios: [],
-    subjects: [subject ?? ladder()],
-    seed: 1,
-    depth: 1,
-    skip: [],
-    checkersOff: [],
-  };
-  return explore({ ...plan, kill: "none", version: "", command: "", races: { races, cuts } }, host);
+  return explore(plan([subject ?? ladder()], { scenarios: [], races: { races, cuts } }), host);
 }
 
 describe("a race", () => {

@@ -1,12 +1,44 @@
-/** Explorations of ladders, for the tests of this room. */
+/** Explorations for the tests of this room: their plans and hosts, runs that are made again, and those of ladders. */
+import { afterAll, beforeAll } from "vitest";
+import { parseRunId } from "../../faults/index.ts";
 import { type Clock, RealClock } from "../../foundation/index.ts";
 import type { Subject } from "../../subject/index.ts";
+import { openScratch, type Scratch } from "../../subprocess/index.ts";
 import { explore } from "../explore.ts";
-import type { ExplorePlan } from "../plan.ts";
+import type { ExploreHost, ExplorePlan } from "../plan.ts";
+import { type ReproParts, type ReproResult, repro } from "../repro.ts";
 import type { ExploreResult } from "../result.ts";
 import { CLIMB } from "./ladder.ts";
 
+/** For subjects without files. */
 export const HOST = { clock: new RealClock(), folder: "/nowhere" };
+
+/** For subjects with files: a host whose folder is there while the tests of the file run that asks for it. */
+export function scratchHost(): ExploreHost {
+  let scratch: Scratch | undefined;
+  beforeAll(() => {
+    scratch = openScratch();
+  });
+  afterAll(() => scratch?.remove());
+  return {
+    clock: HOST.clock,
+    get folder() {
+      if (scratch === undefined) throw new Error("the folder is there for tests only");
+      return scratch.folder;
+    },
+  };
+}
+
+/** Makes a run again by its id. */
+export function repeat(
+  text: string,
+  of: Omit<ReproParts, "id" | "text">,
+  host: ExploreHost = HOST,
+): Promise<ReproResult> {
+  const id = parseRunId(text);
+  if (!id.ok) throw id.error;
+  return repro({ id: id.value, text, ...of }, host);
+}
 
 /**
  * A host clock that stands still until something hangs. Then it lets the watchdog look twice, which is what it takes to

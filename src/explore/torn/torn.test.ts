@@ -1,32 +1,22 @@
 /** Damaged bytes, read and gone on with: a right store survives them all, and each way to be wrong is seen. */
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { scenarioByName } from "../../../scenarios/index.ts";
-import { parseRunId, type Scenario } from "../../faults/index.ts";
-import { RealClock } from "../../foundation/index.ts";
+import type { Scenario } from "../../faults/index.ts";
 import { type Disk, type Subject, subjectById } from "../../subject/index.ts";
-import { openScratch, type Scratch } from "../../subprocess/index.ts";
 import { explore } from "../explore.ts";
-import type { ExploreHost } from "../plan.ts";
-import { repro } from "../repro.ts";
 import { overallVerdict } from "../result.ts";
+import { plan, repeat, scratchHost } from "../testing/explorations.ts";
 import { chooseCommits } from "./commits.ts";
 import type { TornPlan } from "./torn.ts";
 
-let scratch: Scratch;
-let host: ExploreHost;
-beforeAll(() => {
-  scratch = openScratch();
-  host = { clock: new RealClock(), folder: scratch.folder };
-});
-afterAll(() => scratch.remove());
+const host = scratchHost();
 
 const oneTurn = scenarioByName("one-turn") as Scenario;
 const jsonl = subjectById("jsonl") as Subject;
 const SOME: TornPlan = { places: 4, flips: 0, commitsMax: 2, recoverEach: false };
 
 function look(subjects: readonly Subject[], torn: TornPlan, scenario = oneTurn) {
-  const plan = { scenarios: [scenario], subjects, seed: 1, depth: 1, skip: [], checkersOff: [] };
-  return explore({ ...plan, kill: "none", version: "", command: "", cuts: false, torn }, host);
+  return explore(plan(subjects, { scenarios: [scenario], cuts: false, torn }), host);
 }
 
 const signatures = ({ failures }: Awaited<ReturnType<typeof look>>) =>
@@ -151,14 +141,12 @@ describe("a store that is wrong about damaged bytes", () => {
 });
 
 describe("a damage", () => {
+  const again = (text: string, subject: Subject) =>
+    repeat(text, { scenario: oneTurn, subjects: [subject] }, host);
+
   it("is done again by its run id, with what was observed", async () => {
     const text = "torn/one-turn/jsonl/generation.settle.finish#1:cut@500";
-    const id = parseRunId(text);
-    if (!id.ok) throw id.error;
-    const { judgement, events } = await repro(
-      { id: id.value, text, scenario: oneTurn, subjects: [jsonl] },
-      host,
-    );
+    const { judgement, events } = await again(text, jsonl);
     expect(judgement).toEqual({ id: text, violations: [] });
     expect(events.filter(({ kind }) => kind === "crash")).toEqual([
       { kind: "crash", at: "generation.settle.finish#1:cut@500" },
@@ -172,18 +160,12 @@ describe("a damage", () => {
     ["txlog", "operationFinished.completed#1:doubled"],
   ])("that is refused is refused again, by %s: %s", async (id, fault) => {
     const text = `torn/one-turn/${id}/${fault}`;
-    const parsed = parseRunId(text);
-    if (!parsed.ok) throw parsed.error;
-    const parts = { id: parsed.value, text, scenario: oneTurn, subjects: [subjectById(id) as Subject] };
-    expect((await repro(parts, host)).judgement).toEqual({ id: text, violations: [] });
+    expect((await again(text, subjectById(id) as Subject)).judgement).toEqual({ id: text, violations: [] });
   });
 
   it("is done again to what its commit left, and not to what the end of the run left", async () => {
     const text = "torn/one-turn/sqlite/acceptance.prompt#1:database-missing";
-    const id = parseRunId(text);
-    if (!id.ok) throw id.error;
-    const parts = { id: id.value, text, scenario: oneTurn, subjects: [subjectById("sqlite") as Subject] };
-    const { events } = await repro(parts, host);
+    const { events } = await again(text, subjectById("sqlite") as Subject);
     expect(events.filter(({ kind }) => kind === "crash")).toEqual([
       { kind: "crash", at: "acceptance.prompt#1:database-missing" },
     ]);
@@ -193,10 +175,7 @@ describe("a damage", () => {
     "is inconclusive where there is none such: %s",
     async (fault) => {
       const text = `torn/one-turn/jsonl/${fault}`;
-      const id = parseRunId(text);
-      if (!id.ok) throw id.error;
-      const parts = { id: id.value, text, scenario: oneTurn, subjects: [jsonl] };
-      expect((await repro(parts, host)).judgement.inconclusive?.signature).toBe("not-reached");
+      expect((await again(text, jsonl)).judgement.inconclusive?.signature).toBe("not-reached");
     },
   );
 });

@@ -1,25 +1,21 @@
 /** Workers find what one process finds, and a worker that fails is never taken for one that found nothing. */
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import oneTurn from "../../../scenarios/one-turn.ts";
-import { RealClock } from "../../foundation/index.ts";
 import { builtInSubjects } from "../../subject/index.ts";
-import { type ChildProgram, childProgram, openScratch, type Scratch } from "../../subprocess/index.ts";
+import { type ChildProgram, childProgram } from "../../subprocess/index.ts";
 import { explore } from "../explore.ts";
-import type { ExploreHost, ExplorePlan } from "../plan.ts";
+import type { ExplorePlan } from "../plan.ts";
 import type { ExploreResult } from "../result.ts";
-import { plan } from "../testing/explorations.ts";
+import { plan, scratchHost } from "../testing/explorations.ts";
 import { ladder } from "../testing/ladder.ts";
 
-let scratch: Scratch;
+const host = scratchHost();
 let program: ChildProgram;
 beforeAll(async () => {
-  scratch = openScratch();
   program = await childProgram({ name: "worker" });
 }, 60_000);
-afterAll(() => scratch.remove());
 
-const host = (): ExploreHost => ({ clock: new RealClock(), folder: scratch.folder });
-const inWorkers = (of: ExplorePlan) => explore(of, { ...host(), workers: { count: 2, program } });
+const inWorkers = (of: ExplorePlan) => explore(of, { ...host, workers: { count: 2, program } });
 
 /** Without host times. */
 function timeless(result: ExploreResult): ExploreResult {
@@ -38,7 +34,7 @@ describe("workers", () => {
     );
     const over: string[] = [];
     const found = await explore(both, {
-      ...host(),
+      ...host,
       workers: { count: 2, program },
       progress: ({ group, isOver }) => {
         if (isOver === true) over.push(group);
@@ -46,7 +42,7 @@ describe("workers", () => {
     });
     expect(found.notReached).toEqual(["never-made"]);
     expect(found.totals.survived).toBeGreaterThan(50);
-    expect(JSON.stringify(timeless(found))).toBe(JSON.stringify(timeless(await explore(both, host()))));
+    expect(JSON.stringify(timeless(found))).toBe(JSON.stringify(timeless(await explore(both, host))));
     const groups = ["memory", "jsonl", "txlog"].map((id) => `one-turn on ${id}`);
     expect(over.toSorted()).toEqual(
       [...groups, "torn of one-turn on jsonl", "torn of one-turn on txlog"].toSorted(),

@@ -1,23 +1,14 @@
 /** A world that misbehaves: right systems take it for what it is, each fault fires, and a failure is made again by its id. */
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { scenarioByName } from "../../../scenarios/index.ts";
-import { parseRunId, type Scenario, type WorldFaultKind } from "../../faults/index.ts";
-import { RealClock } from "../../foundation/index.ts";
+import type { Scenario, WorldFaultKind } from "../../faults/index.ts";
 import { type Subject, subjectById } from "../../subject/index.ts";
-import { openScratch, type Scratch } from "../../subprocess/index.ts";
 import { explore } from "../explore.ts";
-import type { ExploreHost } from "../plan.ts";
-import { repro } from "../repro.ts";
 import { overallVerdict } from "../result.ts";
+import { plan, repeat, scratchHost } from "../testing/explorations.ts";
 import type { WorldFaultsPlan } from "./world-faults.ts";
 
-let scratch: Scratch;
-let host: ExploreHost;
-beforeAll(() => {
-  scratch = openScratch();
-  host = { clock: new RealClock(), folder: scratch.folder };
-});
-afterAll(() => scratch.remove());
+const host = scratchHost();
 
 const scenario = (name: string) => scenarioByName(name) as Scenario;
 const named = (id: string) => subjectById(id) as Subject;
@@ -27,15 +18,12 @@ function look(
   worldFaults: Partial<WorldFaultsPlan> = {},
   of: Scenario = scenario("two-tools"),
 ) {
-  const plan = { scenarios: [of], subjects: [subject], seed: 1, depth: 1, skip: [], checkersOff: [] };
   const faults = { occurrences: 1, deaths: 0, ...worldFaults };
-  return explore({ ...plan, kill: "none", version: "", command: "", cuts: false, worldFaults: faults }, host);
+  return explore(plan([subject], { scenarios: [of], cuts: false, worldFaults: faults }), host);
 }
 
 function again(text: string, subject: Subject, of = scenario("two-tools")) {
-  const id = parseRunId(text);
-  if (!id.ok) throw id.error;
-  return repro({ id: id.value, text, scenario: of, subjects: [subject] }, host);
+  return repeat(text, { scenario: of, subjects: [subject] }, host);
 }
 
 const signatures = ({ failures }: Awaited<ReturnType<typeof look>>) =>
