@@ -84,6 +84,19 @@ describe("torn bytes", () => {
     expect(failures.map(({ signature }) => signature)).toEqual(["not-reached", "not-reached"]);
   });
 
+  it("are in doubt where the session whose log is to be put beside a commit has none", async () => {
+    const sqlite = subjectById("sqlite") as Subject;
+    const broken: Subject = {
+      ...sqlite,
+      provision: async (how) => {
+        const disk = await sqlite.provision(how);
+        return how.seed === 1 ? disk : Object.assign(disk, { files: () => [] });
+      },
+    };
+    const { failures } = await look([broken], { ...SOME, commitsMax: 1 });
+    expect(failures.map(({ signature }) => signature)).toEqual(["not-reached", "not-reached"]);
+  });
+
   it("count flips that pass unnoticed apart: no checksum is promised", async () => {
     const result = await look([jsonl], { ...SOME, places: 0, flips: 200 });
     expect(result.failures).toEqual([]);
