@@ -5,6 +5,7 @@ import { cutRefName, type Race, type RunId, type Scenario, type TimelineEvent } 
 import { absurd } from "../foundation/index.ts";
 import type { Subject } from "../subject/index.ts";
 import { exploreCrashes } from "./crash/crash.ts";
+import { crashAgain, type FoundAgain } from "./crash-again.ts";
 import { twice } from "./determinism/determinism.ts";
 import { diskFaultAgain } from "./disk-faults/disk-faults.ts";
 import type { FaultSink } from "./fault-sink.ts";
@@ -93,8 +94,8 @@ interface Again {
 }
 
 async function reproCrash(again: Again): Promise<ReproResult> {
-  const found = await runCut(again, contextOf(again));
-  return found.result ?? notReached(again.parts);
+  const { judgement, events } = await runCut(again, contextOf(again));
+  return judgement === undefined ? notReached(again.parts) : { judgement, events };
 }
 
 async function reproDrives(again: Again): Promise<ReproResult> {
@@ -230,35 +231,8 @@ function contextOf({ parts, host, watchdog }: Again, subject = parts.subjects[0]
   return { ...runContext(scenario, subject, parts.id.seed, host, watchdog, []), isNamed: true };
 }
 
-async function runCut({ parts: { id, text } }: Again, context: RunContext) {
-  const wanted = id.cuts.map(cutRefName);
-  const isWanted = (path: readonly { label: string }[]) => path.length === wanted.length;
-  let judgement: Judgement | undefined;
-  let events: readonly TimelineEvent[] = [];
-  let digest: string | undefined;
-  await exploreCrashes(
-    context,
-    {
-      // One deeper than the last cut: the run is walked too, as it was when its determinism was judged.
-      depth: wanted.length + 1,
-      wants: (path, cut) => cutRefName(cut) === wanted[path.length],
-      enough: () => false,
-      secondDeaths: false,
-      recoverEach: true,
-    },
-    {
-      saw: () => undefined,
-      judged: (found, path, foundDigest) => {
-        if (!isWanted(path)) return;
-        judgement = judgement === undefined ? { ...found, id: text } : together(judgement, found);
-        digest ??= foundDigest;
-      },
-      observed: (path, observed) => {
-        if (isWanted(path)) events = observed;
-      },
-    },
-  );
-  return { digest, result: judgement === undefined ? undefined : { judgement, events } };
+function runCut({ parts: { id, text } }: Again, context: RunContext): Promise<FoundAgain> {
+  return crashAgain(id.cuts, text, (plan, sink) => exploreCrashes(context, plan, sink));
 }
 
 function notReached(

@@ -1,22 +1,15 @@
 /** The run of a race again, by its id: an order, a death in it, or an interleaving. */
-import { type CutRef, cutRefName, type Race, type RunId, type TimelineEvent } from "../../faults/index.ts";
-import { together } from "../judgement.ts";
-import type { Judgement } from "../result.ts";
+import type { Race, RunId } from "../../faults/index.ts";
+import { crashAgain, type FoundAgain, NOTHING_FOUND } from "../crash-again.ts";
 import type { RunContext } from "../standing.ts";
 import { interleavingAgain, isInterleaving } from "./interleavings.ts";
 import { exploreOrder, skippedBecause } from "./order.ts";
 
-/** What was found. `judgement` is undefined where the run never came to what the id names. */
-export interface RaceAgain {
-  readonly judgement: Judgement | undefined;
-  readonly events: readonly TimelineEvent[];
-  /** Of the canonical view that was reached. */
-  readonly digest: string | undefined;
+/** What was found. */
+export interface RaceAgain extends FoundAgain {
   /** Why the race cannot be run, if it cannot. */
   readonly reason?: string;
 }
-
-const NOTHING: RaceAgain = { judgement: undefined, events: [], digest: undefined };
 
 /** See the header. The judgement has the id `text`. */
 export async function raceAgain(
@@ -27,36 +20,14 @@ export async function raceAgain(
 ): Promise<RaceAgain> {
   if (isInterleaving(name)) return stepsAgain(context, race, name, text);
   const order = race.orders.find((one) => one.name === name);
-  if (order === undefined) return NOTHING;
+  if (order === undefined) return NOTHING_FOUND;
   const reason = skippedBecause(race, order, context.subject);
-  if (reason !== undefined) return { ...NOTHING, reason };
-  const wanted = cuts.map(cutRefName);
-  const isWanted = (path: readonly CutRef[]) => path.length === wanted.length;
-  let found = NOTHING;
-  const plan = {
-    depth: wanted.length + 1,
-    wants: (path: readonly CutRef[], cut: CutRef) => cutRefName(cut) === wanted[path.length],
-    enough: () => false,
-    secondDeaths: false,
-    recoverEach: true,
-  };
-  await exploreOrder(context, race, order, plan, {
-    saw: () => undefined,
-    judged: (judgement, path, digest) => {
-      if (!isWanted(path)) return;
-      const known = found.judgement;
-      const both = known === undefined ? { ...judgement, id: text } : together(known, judgement);
-      found = { ...found, judgement: both, digest: found.digest ?? digest };
-    },
-    observed: (path, events) => {
-      if (isWanted(path)) found = { ...found, events };
-    },
-  });
-  return found;
+  if (reason !== undefined) return { ...NOTHING_FOUND, reason };
+  return crashAgain(cuts, text, (plan, sink) => exploreOrder(context, race, order, plan, sink));
 }
 
 async function stepsAgain(context: RunContext, race: Race, name: string, text: string): Promise<RaceAgain> {
-  let found = NOTHING;
+  let found: RaceAgain = NOTHING_FOUND;
   await interleavingAgain(context, race, name, {
     judged: (judgement) => {
       found = { ...found, judgement: { ...judgement, id: text } };

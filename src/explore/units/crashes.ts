@@ -23,16 +23,14 @@ import {
   type UnitFamily,
   type UnitFinding,
   type UnitWork,
+  unitsOfPairs,
 } from "./unit.ts";
 
 export const crashes: UnitFamily = {
   units: (plan) =>
     plan.cuts === false
       ? []
-      : pairsOf(plan).map((pair) => ({
-          id: `crash/${pair.scenario.name}/${pair.subject.id}`,
-          run: (work) => explorePair(plan, pair, work),
-        })),
+      : unitsOfPairs("crash", pairsOf(plan), (pair, work) => explorePair(plan, pair, work)),
   together: agreementGroups,
 };
 

@@ -11,16 +11,15 @@ import {
   type UnitFamily,
   type UnitFinding,
   type UnitWork,
+  unitsOfPairs,
 } from "./unit.ts";
 
 export const determinism: UnitFamily = {
   units: (plan) => {
     const { determinism: wanted } = plan;
     if (wanted === undefined) return [];
-    return pairsOf(plan, wanted.scenarios).map((pair) => ({
-      id: `determinism/${pair.scenario.name}/${pair.subject.id}`,
-      run: (work) => explorePair(plan, pair, wanted, work),
-    }));
+    const pairs = pairsOf(plan, wanted.scenarios);
+    return unitsOfPairs("determinism", pairs, (pair, work) => explorePair(plan, pair, wanted, work));
   },
 };
 

@@ -19,6 +19,7 @@ import {
   type UnitFamily,
   type UnitFinding,
   type UnitWork,
+  unitsOfPairs,
 } from "./unit.ts";
 
 export const torn = faultFamily("torn", ({ torn: wanted }) => wanted, exploreTorn);
@@ -52,11 +53,9 @@ function faultFamily<Wanted extends { readonly scenarios?: readonly string[] }>(
     units: (plan) => {
       const wanted = wantedOf(plan);
       if (wanted === undefined) return [];
-      return pairsOf(plan, wanted.scenarios).map((pair) => ({
-        id: `${kind}/${pair.scenario.name}/${pair.subject.id}`,
-        run: (work) =>
-          explorePair(plan, pair, kind, work, (context, sink) => explore(context, wanted, sink, work)),
-      }));
+      return unitsOfPairs(kind, pairsOf(plan, wanted.scenarios), (pair, work) =>
+        explorePair(plan, pair, kind, work, (context, sink) => explore(context, wanted, sink, work)),
+      );
     },
   };
 }
@@ -78,6 +77,6 @@ async function explorePair(
     },
   };
   await timed(work, tally, () => explore(contextOf(plan, pair, work), sink));
-  // A medium that has no bytes, or cannot fail, has nothing that could be looked at.
+  // A subject to which nothing of the kind can happen has nothing that could be looked at.
   return { groups: tally.faults.total > 0 ? [tally.record] : [] };
 }

@@ -12,18 +12,15 @@ import {
   type UnitFamily,
   type UnitFinding,
   type UnitWork,
+  unitsOfPairs,
 } from "./unit.ts";
 
 export const takeovers: UnitFamily = {
-  units: (plan) =>
-    plan.cuts === false
-      ? []
-      : pairsOf(plan)
-          .filter(({ subject }) => subject.grade === "multi-writer")
-          .map((pair) => ({
-            id: `takeover/${pair.scenario.name}/${pair.subject.id}`,
-            run: (work) => explorePair(plan, pair, work),
-          })),
+  units: (plan) => {
+    if (plan.cuts === false) return [];
+    const pairs = pairsOf(plan).filter(({ subject }) => subject.grade === "multi-writer");
+    return unitsOfPairs("takeover", pairs, (pair, work) => explorePair(plan, pair, work));
+  },
 };
 
 async function explorePair(plan: ExplorePlan, pair: Pair, work: UnitWork): Promise<UnitFinding> {

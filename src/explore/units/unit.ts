@@ -16,7 +16,7 @@ import { type CutRef, cutRefName, type Scenario } from "../../faults/index.ts";
 import { seededRandom } from "../../foundation/index.ts";
 import type { Subject } from "../../subject/index.ts";
 import { type ExploreHost, type ExplorePlan, runContext } from "../plan.ts";
-import type { Kills } from "../result.ts";
+import type { GroupKind, Kills } from "../result.ts";
 import type { RunContext } from "../standing.ts";
 import type { GroupRecord, GroupTally } from "../tally.ts";
 import type { Watchdog } from "../watchdog.ts";
@@ -81,6 +81,18 @@ export function pairsOf({ scenarios, subjects }: ExplorePlan, only?: readonly st
         .filter((subject) => subject.skips?.(scenario) === undefined)
         .map((subject) => ({ scenario, subject })),
     );
+}
+
+/** A unit of that kind for each pair. */
+export function unitsOfPairs(
+  kind: GroupKind,
+  pairs: readonly Pair[],
+  run: (pair: Pair, work: UnitWork) => Promise<UnitFinding>,
+): readonly Unit[] {
+  return pairs.map((pair) => ({
+    id: `${kind}/${pair.scenario.name}/${pair.subject.id}`,
+    run: (work) => run(pair, work),
+  }));
 }
 
 /** Whether only a sample of the pair's boundaries is part of the plan. */
