@@ -2,13 +2,13 @@
  * The host's files, with a write that fails on demand after half of its bytes, as on a full disk. Around the shipped
  * store, so that the store under test is the one that is shipped.
  */
-import { type FileSystem, hostFileSystem } from "../../src/storage/index.ts";
+import { type FileCall, FilesThrough, hostFileSystem } from "../../src/storage/index.ts";
 
 /** Whether what a failed write left can be cut off again, or not until the file is opened anew. */
 export type Damage = "removable" | "stays until reopened";
 
 /** See the module header. One instance serves one session. */
-export class FailingFiles implements FileSystem {
+export class FailingFiles extends FilesThrough {
   /** Where the last whole write went. */
   lastWrite = { position: 0, byteCount: 0 };
   readonly #damage: Damage;
@@ -16,6 +16,7 @@ export class FailingFiles implements FileSystem {
   #canTruncate = true;
 
   constructor(damage: Damage) {
+    super(hostFileSystem);
     this.#damage = damage;
   }
 
@@ -23,35 +24,17 @@ export class FailingFiles implements FileSystem {
     this.#failsNextWrite = true;
   }
 
-  open(...call: Parameters<FileSystem["open"]>): number {
-    this.#canTruncate = true;
-    return hostFileSystem.open(...call);
-  }
-
-  write(file: number, bytes: Uint8Array, offset: number, length: number, position: number): number {
+  protected pass<T>({ name, make, write }: FileCall<T>): T {
+    if (name === "open") this.#canTruncate = true;
+    if (name === "truncate" && !this.#canTruncate) throw new Error("EIO: i/o error, ftruncate");
+    if (write === undefined) return make();
     if (!this.#failsNextWrite) {
-      this.lastWrite = { position, byteCount: length };
-      return hostFileSystem.write(file, bytes, offset, length, position);
+      this.lastWrite = { position: write.position, byteCount: write.length };
+      return make();
     }
     this.#failsNextWrite = false;
     this.#canTruncate = this.#damage === "removable";
-    hostFileSystem.write(file, bytes, offset, Math.floor(length / 2), position);
+    write.make(Math.floor(write.length / 2));
     throw new Error("ENOSPC: no space left on device, write");
   }
-
-  truncate(file: number, sizeBytes: number): void {
-    if (!this.#canTruncate) throw new Error("EIO: i/o error, ftruncate");
-    hostFileSystem.truncate(file, sizeBytes);
-  }
-
-  read = hostFileSystem.read;
-  fstat = hostFileSystem.fstat;
-  close = hostFileSystem.close;
-  rename = hostFileSystem.rename;
-  unlink = hostFileSystem.unlink;
-  link = hostFileSystem.link;
-  sync = hostFileSystem.sync;
-  syncFolder = hostFileSystem.syncFolder;
-  list = hostFileSystem.list;
-  realPath = hostFileSystem.realPath;
 }

@@ -36,6 +36,7 @@ export {
   readUpTo,
   unlinkedFileSystem,
 } from "./files/file-system.ts";
+export { type FileCall, FilesThrough, filesThrough } from "./files/files-through.ts";
 export { MemoryFiles } from "./files/memory-files.ts";
 export { leftoverOwner, leftoversOf } from "./files/replacement.ts";
 export { STOP_FORMS, type Stop, StoppingFiles } from "./files/stopping-files.ts";

@@ -6,7 +6,7 @@
  * refused, so that nothing is cleaned up. It goes wrong `before` it has done anything, `inside` (a write leaves half
  * of its bytes; other calls have no inside and go wrong before), or `after` it has done all.
  */
-import type { FileStatus, FileSystem, OpenMode } from "./file-system.ts";
+import { type FileCall, FilesThrough } from "./files-through.ts";
 
 /** Which call goes wrong, counted from 1 since `arm`, and how. */
 export interface Stop {
@@ -23,17 +23,12 @@ export const STOP_FORMS: readonly Pick<Stop, "kind" | "when">[] = (["fails", "di
 );
 
 /** See the module header. Unarmed, it passes everything on. */
-export class StoppingFiles implements FileSystem {
+export class StoppingFiles extends FilesThrough {
   /** The calls since `arm`, by name. */
   calls: string[] = [];
-  readonly #inner: FileSystem;
   #stop: Stop | undefined;
   #hasFired = false;
   #isDead = false;
-
-  constructor(inner: FileSystem) {
-    this.#inner = inner;
-  }
 
   /** Counts calls from here on, and lets one of them go wrong. */
   arm(stop?: Stop): void {
@@ -47,73 +42,18 @@ export class StoppingFiles implements FileSystem {
     return this.#hasFired;
   }
 
-  open(path: string, mode: OpenMode): number {
-    return this.#step(`open ${mode}`, () => this.#inner.open(path, mode));
-  }
-
-  read(file: number, into: Uint8Array, offset: number, length: number, position: number): number {
-    return this.#step("read", () => this.#inner.read(file, into, offset, length, position));
-  }
-
-  write(file: number, bytes: Uint8Array, offset: number, length: number, position: number): number {
-    const write = (count: number) => this.#inner.write(file, bytes, offset, count, position);
-    const part = Math.min(this.#stop?.bytesWritten ?? Math.floor(length / 2), length);
-    return this.#step(
-      "write",
-      () => write(length),
-      () => write(part),
-    );
-  }
-
-  truncate(file: number, sizeBytes: number): void {
-    this.#step("truncate", () => this.#inner.truncate(file, sizeBytes));
-  }
-
-  fstat(file: number): FileStatus {
-    return this.#step("fstat", () => this.#inner.fstat(file));
-  }
-
-  close(file: number): void {
-    this.#step("close", () => this.#inner.close(file));
-  }
-
-  rename(from: string, to: string): void {
-    this.#step("rename", () => this.#inner.rename(from, to));
-  }
-
-  unlink(path: string): void {
-    this.#step("unlink", () => this.#inner.unlink(path));
-  }
-
-  link(existing: string, name: string): void {
-    this.#step("link", () => this.#inner.link(existing, name));
-  }
-
-  sync(file: number): void {
-    this.#step("sync", () => this.#inner.sync(file));
-  }
-
-  syncFolder(path: string): void {
-    this.#step("syncFolder", () => this.#inner.syncFolder(path));
-  }
-
-  list(folder: string): string[] {
-    return this.#step("list", () => this.#inner.list(folder));
-  }
-
-  realPath(path: string): string {
-    return this.#step("realPath", () => this.#inner.realPath(path));
-  }
-
-  #step<T>(name: string, call: () => T, part?: () => unknown): T {
+  protected pass<T>({ name: call, mode, make, write }: FileCall<T>): T {
+    const name = mode === undefined ? call : `${call} ${mode}`;
     if (this.#isDead) throw new Error(`${name}: the process is dead`);
     this.calls.push(name);
     const stop = this.#stop;
-    if (stop === undefined || stop.call !== this.calls.length) return call();
+    if (stop === undefined || stop.call !== this.calls.length) return make();
     this.#hasFired = true;
     this.#isDead = stop.kind === "dies";
-    if (stop.when === "after") call();
-    if (stop.when === "inside") part?.();
+    if (stop.when === "after") make();
+    if (stop.when === "inside" && write !== undefined) {
+      write.make(Math.min(stop.bytesWritten ?? Math.floor(write.length / 2), write.length));
+    }
     throw Object.assign(new Error(`EIO: ${name} went wrong ${stop.when}`), { code: "EIO" });
   }
 }

@@ -14,10 +14,10 @@ import { JsonlStorage } from "./storage.ts";
 import {
   type FailureMode,
   factOf,
-  failingFiles,
   METADATA,
   messageOf,
   PATH,
+  PlannedFailures,
   settlementOf,
 } from "./test-support.ts";
 
@@ -156,7 +156,7 @@ describe("a commit on a failing file", () => {
     const watched = ["fstat", "truncate", "write"] as const;
     let isArmed = false;
     let seen = 0;
-    const failing = failingFiles(files, {
+    const failing = new PlannedFailures(files, {
       mode,
       watched,
       fails: () => {
@@ -226,7 +226,7 @@ describe("a commit on a failing file", () => {
 
   it("leaves a fragment for the next opening to drop, and fuses nothing to it", async () => {
     const files = created();
-    const failing = failingFiles(files, {
+    const failing = new PlannedFailures(files, {
       mode: "torn",
       watched: ["write", "truncate"],
       fails: () => true,
@@ -317,7 +317,7 @@ describe("letting go", () => {
   });
 
   it("reports a close that failed, to every caller", async () => {
-    const failing = failingFiles(created(), { mode: "after", watched: ["close"], fails: () => true });
+    const failing = new PlannedFailures(created(), { mode: "after", watched: ["close"], fails: () => true });
     const store = open(failing);
     expect(await refusalOf(store.close())).toMatchObject({ message: "close failed on purpose" });
     expect(await refusalOf(store.close())).toMatchObject({ message: "close failed on purpose" });
@@ -329,7 +329,7 @@ describe("creation", () => {
     for (const mode of ["before", "after", "torn"] as const) {
       for (let call = 1; ; call++) {
         const files = new MemoryFiles();
-        const dying = failingFiles(files, { mode, fails: (each) => each >= call });
+        const dying = new PlannedFailures(files, { mode, fails: (each) => each >= call });
         const options = { path: PATH, metadata: METADATA, clock: clock() };
         try {
           JsonlStorage.create({ ...options, fileSystem: dying }).abandon();
@@ -350,7 +350,7 @@ describe("creation", () => {
   it("removes what it began when a call fails and it lives on", () => {
     for (const mode of ["before", "after", "torn", "short"] as const) {
       const files = new MemoryFiles();
-      const failing = failingFiles(files, { mode, watched: ["write"], fails: (call) => call === 1 });
+      const failing = new PlannedFailures(files, { mode, watched: ["write"], fails: (call) => call === 1 });
       const create = () =>
         JsonlStorage.create({ path: PATH, metadata: METADATA, clock: clock(), fileSystem: failing });
       expect(create).toThrow(StorageFault);

@@ -2,6 +2,7 @@
 import { type AgentMessage, type Transaction, zeroUsage } from "../../model/index.ts";
 import type { SessionMetadata } from "../contract.ts";
 import type { FileSystem } from "../files/file-system.ts";
+import { type FileCall, FilesThrough } from "../files/files-through.ts";
 
 export const PATH = "session.jsonl";
 export const METADATA: SessionMetadata = { id: "s_1", createdAt: 1_000, storageVersion: 1 };
@@ -48,44 +49,27 @@ export interface FailurePlan {
 }
 
 /** A file system whose calls fail by plan; `fired` tells how many did. */
-export function failingFiles(inner: FileSystem, plan: FailurePlan): FileSystem & { readonly fired: number } {
-  let calls = 0;
-  let fired = 0;
-  const watch = <Args extends unknown[], T>(name: keyof FileSystem, real: (...args: Args) => T) => {
-    return (...args: Args): T => {
-      if (plan.watched !== undefined && !plan.watched.includes(name)) return real(...args);
-      calls += 1;
-      if (!plan.fails(calls)) return real(...args);
-      fired += 1;
-      if (name === "write" && (plan.mode === "torn" || plan.mode === "short")) {
-        const [file, bytes, offset, length, position] = args as unknown as Parameters<FileSystem["write"]>;
-        const count = inner.write(file, bytes, offset, Math.floor(length / 2), position);
-        if (plan.mode === "short") return count as T;
-      }
-      if (plan.mode === "after") real(...args);
-      throw new Injected(`${name} failed on purpose`);
-    };
-  };
-  return {
-    open: watch("open", (path, mode) => inner.open(path, mode)),
-    read: watch("read", (file, into, offset, length, position) =>
-      inner.read(file, into, offset, length, position),
-    ),
-    write: watch("write", (file, bytes, offset, length, position) =>
-      inner.write(file, bytes, offset, length, position),
-    ),
-    truncate: watch("truncate", (file, sizeBytes) => inner.truncate(file, sizeBytes)),
-    fstat: watch("fstat", (file) => inner.fstat(file)),
-    close: watch("close", (file) => inner.close(file)),
-    rename: watch("rename", (from, to) => inner.rename(from, to)),
-    unlink: watch("unlink", (path) => inner.unlink(path)),
-    link: watch("link", (existing, name) => inner.link(existing, name)),
-    sync: watch("sync", (file) => inner.sync(file)),
-    syncFolder: watch("syncFolder", (path) => inner.syncFolder(path)),
-    list: watch("list", (folder) => inner.list(folder)),
-    realPath: watch("realPath", (path) => inner.realPath(path)),
-    get fired() {
-      return fired;
-    },
-  };
+export class PlannedFailures extends FilesThrough {
+  fired = 0;
+  readonly #plan: FailurePlan;
+  #calls = 0;
+
+  constructor(inner: FileSystem, plan: FailurePlan) {
+    super(inner);
+    this.#plan = plan;
+  }
+
+  protected pass<T>({ name, make, write }: FileCall<T>): T {
+    const { mode, fails, watched } = this.#plan;
+    if (watched !== undefined && !watched.includes(name)) return make();
+    this.#calls += 1;
+    if (!fails(this.#calls)) return make();
+    this.fired += 1;
+    if (write !== undefined && (mode === "torn" || mode === "short")) {
+      const count = write.make(Math.floor(write.length / 2));
+      if (mode === "short") return count;
+    }
+    if (mode === "after") make();
+    throw new Injected(`${name} failed on purpose`);
+  }
 }

@@ -1,6 +1,6 @@
 /** The host's files with calls that fail, as a `MediumFault` says. */
 import type { FaultOutcome, MediumFault, MediumFaultKind } from "../../faults/index.ts";
-import type { FileStatus, FileSystem, OpenMode } from "../../storage/index.ts";
+import { type FileSystem, filesThrough } from "../../storage/index.ts";
 
 const throwing = (code: string, after: "nothing" | "a part" | "all" = "nothing"): FaultOutcome => {
   return { kind: "throws", code, after };
@@ -62,29 +62,10 @@ export const FILE_FAULTS: readonly MediumFaultKind[] = [
 
 /** See the module header. */
 export function faultyFiles(inner: FileSystem, fault: MediumFault): FileSystem {
-  const call = <T>(name: string, all: () => T, part?: () => T): T =>
-    failing(fault.next(name), name, all, part);
-  return {
-    open: (path: string, mode: OpenMode) => call("open", () => inner.open(path, mode)),
-    read: (file, into, offset, length, position) =>
-      call("read", () => inner.read(file, into, offset, length, position)),
-    write: (file, bytes, offset, length, position) =>
-      call(
-        "write",
-        () => inner.write(file, bytes, offset, length, position),
-        () => inner.write(file, bytes, offset, Math.floor(length / 2), position),
-      ),
-    truncate: (file, sizeBytes) => call("truncate", () => inner.truncate(file, sizeBytes)),
-    fstat: (file): FileStatus => call("fstat", () => inner.fstat(file)),
-    close: (file) => call("close", () => inner.close(file)),
-    rename: (from, to) => call("rename", () => inner.rename(from, to)),
-    unlink: (path) => call("unlink", () => inner.unlink(path)),
-    link: (existing, name) => call("link", () => inner.link(existing, name)),
-    sync: (file) => call("sync", () => inner.sync(file)),
-    syncFolder: (path) => call("syncFolder", () => inner.syncFolder(path)),
-    list: (folder) => call("list", () => inner.list(folder)),
-    realPath: (path) => call("realPath", () => inner.realPath(path)),
-  };
+  return filesThrough(inner, ({ name, make, write }) => {
+    const half = write && (() => write.make(Math.floor(write.length / 2)));
+    return failing(fault.next(name), name, make, half);
+  });
 }
 
 const DONE_ALL_THE_SAME: ReadonlySet<string> = new Set(["write", "close"]);

@@ -15,7 +15,14 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
-import { type FileSystem, hostFileSystem, JsonlStorage, readJsonlSession } from "../../storage/index.ts";
+import {
+  type FileCall,
+  type FileSystem,
+  FilesThrough,
+  hostFileSystem,
+  JsonlStorage,
+  readJsonlSession,
+} from "../../storage/index.ts";
 import type { Disk, DiskFile, TornDisk } from "../contract.ts";
 import { tearsOf } from "../tears.ts";
 import { FILE_FAULTS, faultyFiles } from "./faulty-files.ts";
@@ -117,7 +124,7 @@ export function jsonlMediumOver(change: (files: FileSystem) => FileSystem): Medi
     },
     attach: (folder) => new JsonlSubjectDisk(join(folder, SESSION_FILE)),
     open: async ({ path }, { clock, fault }) => {
-      const stoppable = new StoppableFileSystem();
+      const stoppable = new StoppableFiles();
       const storage = JsonlStorage.open({
         path,
         clock,
@@ -138,64 +145,31 @@ export function jsonlMediumOver(change: (files: FileSystem) => FileSystem): Medi
 const ALWAYS_DUE = { deadRatioMin: 0, fileBytesMin: 0 };
 
 /** The host's file system, which can be told to stop in the middle of its next write, for good. */
-class StoppableFileSystem implements FileSystem {
+class StoppableFiles extends FilesThrough {
   #stop: { bytesWritten: number; reached: () => void } | undefined;
-  #stopped = false;
-  readonly open = hostFileSystem.open;
-  readonly read = hostFileSystem.read;
-  readonly fstat = hostFileSystem.fstat;
-  readonly close = hostFileSystem.close;
-  readonly list = hostFileSystem.list;
-  readonly realPath = hostFileSystem.realPath;
+  #isStopped = false;
+
+  constructor() {
+    super(hostFileSystem);
+  }
 
   stopAfter(bytesWritten: number, reached: () => void): void {
     this.#stop = { bytesWritten, reached };
   }
 
-  write(file: number, bytes: Uint8Array, offset: number, length: number, position: number): number {
-    this.#assertGoing();
-    const stop = this.#stop;
-    if (stop === undefined) return hostFileSystem.write(file, bytes, offset, length, position);
-    this.#stopped = true;
-    hostFileSystem.write(file, bytes, offset, Math.min(stop.bytesWritten, length), position);
-    stop.reached();
+  protected pass<T>({ name, mode, make, write }: FileCall<T>): T {
+    const changesNothing = LOOKS.has(name) && mode !== "createNew";
+    if (this.#isStopped && !changesNothing) throw new Error("the medium takes nothing more");
+    if (this.#stop === undefined || write === undefined) return make();
+    this.#isStopped = true;
+    write.make(Math.min(this.#stop.bytesWritten, write.length));
+    this.#stop.reached();
     throw new Error("the medium stopped in the middle of this write");
   }
-
-  truncate(file: number, sizeBytes: number): void {
-    this.#assertGoing();
-    hostFileSystem.truncate(file, sizeBytes);
-  }
-
-  sync(file: number): void {
-    this.#assertGoing();
-    hostFileSystem.sync(file);
-  }
-
-  syncFolder(path: string): void {
-    this.#assertGoing();
-    hostFileSystem.syncFolder(path);
-  }
-
-  rename(from: string, to: string): void {
-    this.#assertGoing();
-    hostFileSystem.rename(from, to);
-  }
-
-  unlink(path: string): void {
-    this.#assertGoing();
-    hostFileSystem.unlink(path);
-  }
-
-  link(existing: string, name: string): void {
-    this.#assertGoing();
-    hostFileSystem.link(existing, name);
-  }
-
-  #assertGoing(): void {
-    if (this.#stopped) throw new Error("the medium takes nothing more");
-  }
 }
+
+/** Calls that leave the medium as it is. */
+const LOOKS: ReadonlySet<keyof FileSystem> = new Set(["open", "read", "fstat", "close", "list", "realPath"]);
 
 function endOfLastLine(file: number, size: number): number {
   // A file that nobody died over ends with a line feed: then one byte is enough.
