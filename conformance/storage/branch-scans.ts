@@ -127,6 +127,8 @@ export const branchScans: ClauseGroup = {
       [{ limit: 2, customType: "a", order: "oldestFirst" }, [2, 8]],
       [{ limit: 100 }, [9, 8, 7, 6, 5, 4, 3, 2, 1]],
       [{ limit: 0 }, []],
+      [{ limit: Number.POSITIVE_INFINITY }, [9, 8, 7, 6, 5, 4, 3, 2, 1]],
+      [{ limit: Number.MAX_VALUE, order: "oldestFirst" }, [1, 2, 3, 4, 5, 6, 7, 8, 9]],
     ),
 
     everywhere(

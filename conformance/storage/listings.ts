@@ -113,6 +113,8 @@ export const listings: ClauseGroup = {
       [{ limit: 1, fromSeq: 4 }, [50]],
       [{ limit: 100 }, [90, 70, 50, 40, 20]],
       [{ limit: 0 }, []],
+      [{ limit: Number.POSITIVE_INFINITY }, [90, 70, 50, 40, 20]],
+      [{ limit: Number.MAX_VALUE, type: "custom" }, [70, 40]],
     ),
 
     listingUsage(
@@ -136,6 +138,7 @@ export const listings: ClauseGroup = {
       [{ limit: 1, order: "desc" }, [10]],
       [{ limit: 2, fromSeq: 5 }, [60, 30]],
       [{ limit: 0 }, []],
+      [{ limit: Number.POSITIVE_INFINITY, order: "desc" }, [10, 30, 60, 80]],
     ),
 
     everywhere(

@@ -25,7 +25,7 @@ import {
   type UsageScan,
 } from "./contract.ts";
 import { byNamespaceThenSeq, type SessionDump } from "./dump.ts";
-import { hasType, scanRange } from "./ranges.ts";
+import { hasType, rowsAtMost, scanRange } from "./ranges.ts";
 import type { StoredEntry } from "./stored-write.ts";
 import type { Tables } from "./tables.ts";
 
@@ -103,7 +103,7 @@ export function dumpOf(tables: Tables, metadata: SessionMetadata): SessionDump {
 function branchOf(tables: Tables, query: BranchScan): StoredEntry[] {
   const start = tables.entry(query.start);
   if (start === undefined) throw new UnknownEntry(query.start);
-  const limit = query.limit ?? Number.POSITIVE_INFINITY;
+  const limit = rowsAtMost(query.limit);
   const found: StoredEntry[] = [];
   const isOldestFirst = query.order === "oldestFirst";
   // Newest first, the walk itself is in order and ends early. Oldest first, the order starts at the root, so the

@@ -13,6 +13,7 @@
 import { Corruption } from "../../foundation/index.ts";
 import type { Entry, EntryStructure } from "../../model/index.ts";
 import { type BranchScan, UnknownEntry } from "../contract.ts";
+import { rowsAtMost } from "../ranges.ts";
 import type { BranchIndex, BranchPosition, Stretch } from "./branch-index.ts";
 import type { Connection } from "./connection.ts";
 import { decodeEntry, decodeStructure } from "./rows.ts";
@@ -66,18 +67,18 @@ function scan(
   const statement = connection.statement(STATEMENTS[columns][order][filter]);
   const typeParameters = type === undefined ? [] : [type];
   const customParameters = query.customType === undefined ? [] : [query.customType];
+  const limit = rowsAtMost(query.limit);
   const rows: unknown[][] = [];
 
   /** Reads one stretch; false when the limit is reached. */
   const read = ({ branchId, lowSeq, highSeq }: Stretch): boolean => {
-    const limit = query.limit === undefined ? NO_LIMIT : query.limit - rows.length;
-    if (limit === 0) return false;
     if (lowSeq >= highSeq) return true;
-    const found = statement.all(branchId, ...typeParameters, lowSeq, highSeq, ...customParameters, limit);
+    const rowsLeft = limit - rows.length;
+    const found = statement.all(branchId, ...typeParameters, lowSeq, highSeq, ...customParameters, rowsLeft);
     for (const row of found) rows.push(row);
-    return query.limit === undefined || rows.length < query.limit;
+    return rows.length < limit;
   };
-  if (query.limit !== undefined && query.limit <= 0) return [];
+  if (limit === 0) return [];
   if (order === "newestFirst") walkDown(index, query, start, read);
   else walkUp(index, query, start, read);
   if (filter === "none") assertUnbroken(connection, rows, order);
@@ -164,8 +165,6 @@ function oldest(left: number | undefined, right: number | undefined): number | u
 /** Where `ENTRY_COLUMNS` has the two. */
 const ID = 0;
 const PARENT_ID = 1;
-/** SQLite reads a negative limit as none. */
-const NO_LIMIT = -1;
 const HAS_ENTRY = "SELECT 1 FROM entries WHERE id = ?";
 
 function statementsOf(columns: BranchStatement["columns"]) {

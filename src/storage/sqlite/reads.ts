@@ -7,6 +7,7 @@
 import { Corruption } from "../../foundation/index.ts";
 import type { Entry, Register, RegisterNamespace, UsageRow } from "../../model/index.ts";
 import type { EntryScan, UsageScan } from "../contract.ts";
+import { rowsAtMost } from "../ranges.ts";
 import type { Connection } from "./connection.ts";
 import {
   decodeEntry,
@@ -71,20 +72,19 @@ export function listRegisters<N extends RegisterNamespace>(
 export function scanEntries(connection: Connection, query: EntryScan): Entry[] {
   const type = query.customType === undefined ? query.type : "custom";
   if (query.customType !== undefined && query.type !== undefined && query.type !== "custom") return [];
-  if (query.customType?.isWellFormed() === false || (query.limit ?? 1) <= 0) return [];
+  if (query.customType?.isWellFormed() === false) return [];
   const filter = query.customType !== undefined ? "customType" : type !== undefined ? "type" : "none";
   const filters = [type, query.customType].filter((value) => value !== undefined);
   const rows = connection
     .statement(ENTRY_SCANS[query.order ?? "asc"][filter])
-    .all(...seqRange(query), ...filters, query.limit ?? NO_LIMIT);
+    .all(...seqRange(query), ...filters, rowsAtMost(query.limit));
   return rows.map((row) => decodeEntry(row, connection));
 }
 
 export function scanUsage(connection: Connection, query: UsageScan): UsageRow[] {
-  if ((query.limit ?? 1) <= 0) return [];
   const rows = connection
     .statement(USAGE_SCANS[query.order ?? "asc"])
-    .all(...seqRange(query), query.limit ?? NO_LIMIT);
+    .all(...seqRange(query), rowsAtMost(query.limit));
   return rows.map((row) => decodeUsageRow(row, connection));
 }
 
@@ -129,9 +129,6 @@ function successor(prefix: string): string | undefined {
 const CODE_POINT_MAX = 0x10ffff;
 const SURROGATES_FROM = 0xd800;
 const SURROGATES_TO = 0xdfff;
-
-/** SQLite reads a negative limit as none. */
-const NO_LIMIT = -1;
 
 const IDS_PER_READ = 16;
 const ENTRIES_BY_ID = `SELECT ${ENTRY_COLUMNS} FROM entries WHERE id IN (${Array(IDS_PER_READ).fill("?").join(", ")})`;
