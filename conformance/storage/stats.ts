@@ -97,6 +97,31 @@ export const stats: ClauseGroup = {
       await trial.agrees();
     }),
 
+    everywhere(
+      "hold what a number holds: a row that would take a sum beyond it is refused",
+      "contract: refusals; spec §1.6",
+      async (trial) => {
+        const most = Number.MAX_VALUE;
+        const dear = { ...zeroUsage().cost, total: most };
+        await trial.commit(usage(id(1), { input: most }));
+        await trial.revisit();
+        await trial.refuse(
+          { writes: [fact("k", 1), usage(id(2), { input: most })] },
+          invalid("malformed", 1),
+        );
+        await trial.refuse(
+          { writes: [usage(id(2), { cost: dear }), usage(id(3), { reasoning: 1, cost: dear })] },
+          invalid("malformed", 1),
+        );
+        await trial.commit(
+          usage(id(2), { input: -most }, { adjustment: true }),
+          usage(id(3), { input: most }),
+        );
+        await trial.revisit();
+        await trial.agrees();
+      },
+    ),
+
     everywhere("do not count the usage that entries carry", "spec §1.6", async (trial) => {
       await trial.commit(message(id(1), null), branchSummary(id(2), id(1), id(1)));
       assert.deepEqual((await (await trial.revisit()).getStats()).usage, zeroUsage());

@@ -21,7 +21,8 @@
  * - `StorageClosed` after `close()` was called.
  * - `StorageFault` when an earlier failure left the medium in doubt. Only reopening heals it.
  * - `NotJson` (foundation) for a value that JSON cannot carry; `path` starts with `/writes/<index>`.
- * - `InvalidTransaction` for rule 3, an empty transaction, or a malformed write. Nothing was written.
+ * - `InvalidTransaction` for rule 3, an empty transaction, or a malformed write; a usage row that would take a sum of the
+ *   ledger beyond what a number holds is one. Nothing was written.
  * - `StorageFault` when the medium fails now. Whether the store goes on is in `recovered`.
  */
 import type {

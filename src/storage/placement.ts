@@ -1,17 +1,21 @@
 /**
  * What must hold between a stored write and all that were stored before it: rising seqs, unique ids, parents that
- * exist. Commits are right by construction; this is asked of rows that come from outside, a file or a copy.
+ * exist, a sum of the ledger that is a number. Commits are right by construction; this is asked of rows that come from
+ * outside, a file or a copy.
  */
 import { admitJson, Corruption, isCount } from "../foundation/index.ts";
-import type { Entry, Register, UsageRow } from "../model/index.ts";
+import { addUsage, type Entry, type Register, type UsageRow } from "../model/index.ts";
 import { entryFormIssue, registerFormIssue, usageFormIssue } from "./admission.ts";
+import type { SessionMetadata } from "./contract.ts";
+import { INITIAL_WRITES } from "./creation.ts";
 import type { SessionContents } from "./dump.ts";
-import { type StoredWrite, storedRows } from "./stored-write.ts";
+import { isFiniteSum } from "./ledger-sum.ts";
+import { type StoredWrite, storeAdmitted, storedRows } from "./stored-write.ts";
 import { Tables } from "./tables.ts";
 
 /** Why a stored write cannot stand where it stands. */
 export interface PlacementIssue {
-  readonly reason: "seq_not_rising" | "duplicate_id" | "missing_parent";
+  readonly reason: "seq_not_rising" | "duplicate_id" | "missing_parent" | "sum_too_large";
   readonly message: string;
 }
 
@@ -31,7 +35,18 @@ export function placementIssue(write: StoredWrite, tables: Tables): PlacementIss
     const message = `entry ${id} names the parent ${write.parentId}, which is not before it`;
     return { reason: "missing_parent", message };
   }
+  if (write.kind === "usage" && !isFiniteSum(addUsage(tables.usageSum, write.amounts))) {
+    const message = `with usage row ${id} the sum of the ledger exceeds what a number holds`;
+    return { reason: "sum_too_large", message };
+  }
   return undefined;
+}
+
+/** Tables of a new session: a lane `main` at the root (spec §2.8). */
+export function initialTables({ createdAt }: SessionMetadata): Tables {
+  const tables = new Tables();
+  tables.apply(storeAdmitted(INITIAL_WRITES, 1, createdAt));
+  return tables;
 }
 
 /**

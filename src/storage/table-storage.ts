@@ -32,6 +32,7 @@ import {
 } from "./contract.ts";
 import { openingTimestamp } from "./creation.ts";
 import type { SessionDump } from "./dump.ts";
+import { checkLedgerSum } from "./ledger-sum.ts";
 import * as queries from "./queries.ts";
 import type { StoredWrite } from "./stored-write.ts";
 import type { Tables } from "./tables.ts";
@@ -87,6 +88,7 @@ export abstract class TableStorage implements Storage {
   protected commitThrough(writes: readonly Write[], persist: Persist): CommitResult {
     const tables = this.#tables;
     checkIds(writes, tables);
+    checkLedgerSum(writes, tables.usageSum);
     const timestamp = commitTimestamp(this.#clock.now(), this.#lastTimestamp);
     const firstSeq = tables.nextSeq;
     tables.apply(this.inMedium(() => persist(writes, firstSeq, timestamp, tables)));

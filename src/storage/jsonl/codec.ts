@@ -74,7 +74,9 @@ export type JsonlCorruptionReason =
   /** An id is written twice; entries and usage rows share one namespace of ids. */
   | "duplicate_id"
   /** An entry names a parent that is not before it. */
-  | "missing_parent";
+  | "missing_parent"
+  /** With a usage row the sum of the ledger exceeds what a number holds. */
+  | "sum_too_large";
 
 /** A line that no correct writer can have written. `replay.ts` adds the place and makes it a `Corruption`. */
 export class LineRefusal extends Error {

@@ -47,6 +47,7 @@ const entry = (fields: object) =>
   });
 const usage = (fields: object) =>
   JSON.stringify({ kind: "usage", seq: 2, id: "u_9", usage: zeroUsage(), adjustment: false, ...fields });
+const MOST = { ...zeroUsage(), output: Number.MAX_VALUE };
 const set = (fields: object) =>
   JSON.stringify({
     kind: "register",
@@ -174,6 +175,12 @@ describe("replay", () => {
       4,
     ],
     ["duplicate_id", "a usage id for an entry", third(`[${usage({})},${entry({ seq: 3, id: "u_9" })}]`), 3],
+    [
+      "sum_too_large",
+      "a sum that no number holds",
+      third(`[${usage({ usage: MOST })},${usage({ seq: 3, id: "u_10", usage: MOST })}]`),
+      3,
+    ],
     ["missing_parent", "a parent that is nowhere", third(entry({ parentId: "e_0" })), 3],
     [
       "missing_parent",

@@ -30,6 +30,7 @@ import {
 import { admitMetadata } from "../creation.ts";
 import type { SessionContents, SessionDump } from "../dump.ts";
 import { type FileSystem, hostFileSystem, type OpenMode, readWhole } from "../files/file-system.ts";
+import { checkLedgerSum } from "../ledger-sum.ts";
 import { tablesOf } from "../placement.ts";
 import type { StoredWrite } from "../stored-write.ts";
 import { TableStorage } from "../table-storage.ts";
@@ -263,6 +264,7 @@ export class JsonlStorage extends TableStorage implements MigratableStorage {
     const commit = this.admit(transaction);
     // What is refused must convert nothing, so this is looked at before there is a prelude.
     this.inMedium((tables) => checkIds(commit, tables));
+    checkLedgerSum(commit, conversion.session.stats.usage);
     const made = [...conversion.session.prelude()];
     const prelude = made.length === 0 ? [] : inspectTransaction({ writes: made });
     const result = this.commitThrough([...prelude, ...commit], (_writes, firstSeq, timestamp, tables) => {

@@ -7,11 +7,10 @@
  */
 
 import type { SessionMetadata } from "../contract.ts";
-import { admitMetadata, INITIAL_WRITES } from "../creation.ts";
+import { admitMetadata } from "../creation.ts";
 import type { SessionContents, SessionDump } from "../dump.ts";
-import { tablesOf } from "../placement.ts";
+import { initialTables, tablesOf } from "../placement.ts";
 import { dumpOf } from "../queries.ts";
-import { storeAdmitted } from "../stored-write.ts";
 import { Tables } from "../tables.ts";
 
 /** What a `MemoryStorage` keeps its session on. */
@@ -32,10 +31,7 @@ export class MemoryDisk {
    */
   static create(metadata: SessionMetadata, contents?: SessionContents): MemoryDisk {
     const admitted = admitMetadata(metadata);
-    if (contents !== undefined) return new MemoryDisk(admitted, tablesOf(contents));
-    const tables = new Tables();
-    tables.apply(storeAdmitted(INITIAL_WRITES, 1, admitted.createdAt));
-    return new MemoryDisk(admitted, tables);
+    return new MemoryDisk(admitted, contents === undefined ? initialTables(admitted) : tablesOf(contents));
   }
 
   /** A disk with the same session, which changes on its own from here on. */

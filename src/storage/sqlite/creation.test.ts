@@ -6,6 +6,7 @@ import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import Database from "better-sqlite3";
 import { describe, expect, it } from "vitest";
 import { Corruption } from "../../foundation/index.ts";
+import { zeroUsage } from "../../model/index.ts";
 import { StorageFault } from "../contract.ts";
 import { SessionExists } from "../creation.ts";
 import { dumpSqlite } from "./dump.ts";
@@ -163,16 +164,23 @@ describe("a crash inside the creation", () => {
 
   it("at any earlier statement leaves nothing either", async () => {
     const { connect, failures, prepared } = failingDriver();
-    await (await memorySession({ connect })).close();
+    const source = await memorySession();
+    const row = { id: "u", usage: zeroUsage(), adjustment: false };
+    await source.commit({
+      // The last entry forks, so that rows of the branch index are copied too.
+      writes: [entryWrite("a", null), { kind: "usage", row }, entryWrite("b", "a"), entryWrite("c", "a")],
+    });
+    const contents = source.dump();
+    await source.close();
+    const options = sampleOptions({ connect });
+    await (await SqliteStorage.create({ kind: "memory" }, sampleMetadata, options, contents)).close();
     const writes = prepared().filter((sql) => /^(INSERT|UPDATE)/.test(sql));
-    expect(writes.length).toBeGreaterThan(4);
+    expect(writes.length).toBeGreaterThan(8);
     for (const sql of writes) {
       await withFile(async (path) => {
         const source = { kind: "file" as const, path };
         failures.set(sql, "SQLITE_FULL");
-        await expect(
-          SqliteStorage.create(source, sampleMetadata, sampleOptions({ connect })),
-        ).rejects.toThrow();
+        await expect(SqliteStorage.create(source, sampleMetadata, options, contents)).rejects.toThrow();
         failures.clear();
         await expect(SqliteStorage.open(source, sampleOptions())).rejects.toMatchObject({
           reason: "not_a_session",

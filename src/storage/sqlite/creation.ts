@@ -9,8 +9,10 @@
  */
 import { Corruption } from "../../foundation/index.ts";
 import { CURRENT_STORAGE_VERSION, type SessionMetadata } from "../contract.ts";
-import { admitMetadata, assertReadableVersion, INITIAL_WRITES, SessionExists } from "../creation.ts";
-import { lastSeqOf, type SessionContents, totalsOf } from "../dump.ts";
+import { admitMetadata, assertReadableVersion, SessionExists } from "../creation.ts";
+import type { SessionContents } from "../dump.ts";
+import { initialTables, tablesOf } from "../placement.ts";
+import type { Tables } from "../tables.ts";
 import { BranchIndex } from "./branch-index.ts";
 import { Connection, type ConnectionOptions, type SqliteSource } from "./connection.ts";
 import { type LeaseOptions, WriterLease } from "./lease.ts";
@@ -21,7 +23,8 @@ import { SessionWriter } from "./writer.ts";
 
 /**
  * Creates a session and claims it; see invariant 1. The claim gets the fence after `lastFence`, which a session in the
- * place of another goes on from. @throws SessionExists; StorageFault.
+ * place of another goes on from.
+ * @throws SessionExists; StorageFault; Corruption for contents that no session can hold, before there is a file.
  */
 export function createSession(
   source: SqliteSource | { readonly kind: "memory" },
@@ -30,6 +33,7 @@ export function createSession(
   options: ConnectionOptions & LeaseOptions & { readonly lastFence?: number },
 ): { connection: Connection; lease: WriterLease } {
   const admitted = admitMetadata(metadata);
+  const tables = contents === undefined ? initialTables(admitted) : tablesOf(contents);
   const where: SqliteSource = source.kind === "memory" ? { kind: "image", bytes: new Uint8Array() } : source;
   const connection = new Connection(where, { ...options, mustExist: false });
   try {
@@ -40,7 +44,7 @@ export function createSession(
       // Asked again under the write lock: another process may have created the session in between.
       if (hasTables(connection)) throw new SessionExists(connection.file ?? "the image");
       createTables(connection);
-      fill(connection, admitted, contents, options.lastFence ?? 0);
+      fill(connection, admitted, tables, options.lastFence ?? 0);
       return WriterLease.write(connection, options);
     });
     return { connection, lease };
@@ -85,23 +89,14 @@ export function requireSession(connection: Connection, newestVersion: number): v
   assertReadableVersion(metadata, newestVersion, connection.file);
 }
 
-function fill(
-  connection: Connection,
-  metadata: SessionMetadata,
-  contents: SessionContents | undefined,
-  lastFence: number,
-): void {
+function fill(connection: Connection, metadata: SessionMetadata, tables: Tables, lastFence: number): void {
   const writer = new SessionWriter(connection, new BranchIndex(connection));
-  const { entries, registers, usage } = contents ?? NOTHING;
-  const lastSeq = lastSeqOf([...entries, ...registers, ...usage]);
-  const stats = totalsOf({ entries, usage });
-  const row = encodeSession({ metadata, stats, nextSeq: lastSeq + 1, lastFence });
+  const { nextSeq, messageCount, usageSum } = tables;
+  const row = encodeSession({ metadata, stats: { messageCount, usage: usageSum }, nextSeq, lastFence });
   connection.statement(INSERT_SESSION).run(...row);
-  for (const entry of entries) writer.insertEntry(entry, entry.seq, entry.timestamp);
-  for (const register of registers) writer.setRegister(register);
-  for (const ledgerRow of usage) writer.insertUsage(ledgerRow, ledgerRow.seq);
-  if (contents === undefined) writer.apply(INITIAL_WRITES, metadata.createdAt);
+  for (const { row: entry } of tables.entryOrder) writer.insertEntry(entry, entry.seq, entry.timestamp);
+  for (const { row: register } of tables.allRegisters()) writer.setRegister(register);
+  for (const { row: usage } of tables.usageOrder) writer.insertUsage(usage, usage.seq);
 }
 
-const NOTHING: SessionContents = { entries: [], registers: [], usage: [] };
 const INSERT_SESSION = `INSERT INTO session(rowid, ${SESSION_COLUMNS}) VALUES (1, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;

@@ -84,7 +84,7 @@ export class SqliteStorage implements MigratableStorage {
   /**
    * Creates a session where none is, in one transaction, and claims it. Without `contents` it holds the lane `main`
    * at the root (spec §2.8); with them it holds what a fork or a rewrite copied, seqs and times included.
-   * @throws SessionExists; StorageFault; Corruption `branch_index` for contents whose parents are missing.
+   * @throws SessionExists; StorageFault; Corruption for contents that no session can hold.
    */
   static async create(
     source: SqliteSource | { readonly kind: "memory" },

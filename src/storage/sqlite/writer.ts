@@ -7,19 +7,17 @@
  */
 import { absurd } from "../../foundation/index.ts";
 import {
-  addUsage,
   type CommitResult,
   type Entry,
   type EntryDraft,
   type Register,
-  type Usage,
   type UsageRow,
   type UsageRowDraft,
   type Write,
   zeroUsage,
 } from "../../model/index.ts";
 import type { IdLookup } from "../admission.ts";
-import { InvalidTransaction } from "../contract.ts";
+import { sumWith } from "../ledger-sum.ts";
 import type { BranchIndex } from "./branch-index.ts";
 import type { Connection } from "./connection.ts";
 import { decodeUsage, ENTRY_COLUMNS, encodePayload, USAGE_COLUMNS } from "./rows.ts";
@@ -94,28 +92,14 @@ export class SessionWriter implements IdLookup {
     this.#connection.statement(SET_REGISTER).run(namespace, key, seq, JSON.stringify(value));
   }
 
-  /** The sum of the ledger with one more row. A sum beyond the range of numbers could not be stored, nor read back. */
+  /** The text of the sum with one more row. */
   #sum(usageText: string, row: UsageRowDraft, writeIndex: number): string {
     const isKnown = usageText === this.#newestSum.text;
     const before = isKnown ? this.#newestSum.usage : decodeUsage(usageText, this.#connection);
-    const usage = addUsage(before, row.usage);
-    if (!isFiniteUsage(usage)) {
-      throw new InvalidTransaction(
-        "malformed",
-        "the sum of the ledger exceeds what a number holds",
-        writeIndex,
-      );
-    }
+    const usage = sumWith(before, row.usage, writeIndex);
     this.#newestSum = { text: JSON.stringify(usage), usage };
     return this.#newestSum.text;
   }
-}
-
-function isFiniteUsage(usage: Usage): boolean {
-  for (const amount of Object.values(usage)) {
-    if (typeof amount === "number" && !Number.isFinite(amount)) return false;
-  }
-  return Object.values(usage.cost).every(Number.isFinite);
 }
 
 const HAS_ENTRY = "SELECT 1 FROM entries WHERE id = ?";
