@@ -28,7 +28,7 @@
  *
  * This file knows single lines; what holds between lines (order, ids, parents) is in `replay.ts`.
  */
-import { admitJson, isCount, isRecord, NotJson } from "../../foundation/index.ts";
+import { admitJson, isCount, isRecord, JSON_DEPTH_MAX, NotJson } from "../../foundation/index.ts";
 import type {
   Entry,
   Register,
@@ -59,7 +59,7 @@ export type JsonlCorruptionReason =
   | "carriage_return"
   /** A line is no JSON; an empty line is none. */
   | "not_json"
-  /** A line holds a value that no writer can have written: an infinite number, -0, a lone surrogate. */
+  /** A line holds a value that no writer can have written: an infinite number, -0, a lone surrogate, too many levels. */
   | "outside_json_domain"
   /** A line is an array without writes. */
   | "empty_transaction"
@@ -173,25 +173,29 @@ export function decodeHeader(text: string): Header {
 /** The writes of a line, in their order. Their rows are not frozen. @throws LineRefusal */
 export function decodeLine(text: string): StoredWrite[] {
   const line = parse(text);
-  // Both spell values that no writer spells; what exactly is wrong, and where, is for admission to say.
-  if (hasNumberOutsideDomain(line) || hasEscapedSurrogate(text)) inDomain(line);
+  // Either may spell what no writer spells; what exactly is wrong, and where, is for admission to say.
+  if (isOutsideDomain(line) || hasEscapedSurrogate(text)) inDomain(line);
   if (!Array.isArray(line)) return [decodeWrite(line)];
   if (line.length === 0) throw new LineRefusal("empty_transaction", "a transaction has at least one write");
   return line.map(decodeWrite);
 }
 
-/** Whether a decoded value holds a number that JSON text can spell and no writer writes: one that overflows, or -0. */
-function hasNumberOutsideDomain(value: unknown): boolean {
+/**
+ * Whether a decoded value holds what JSON text can spell and no writer writes: a number that overflows, -0, or a node at
+ * more levels than admission allows, below which no reader follows.
+ */
+function isOutsideDomain(value: unknown, levelsLeft = JSON_DEPTH_MAX): boolean {
   if (typeof value === "number") return value - value !== 0 || (value === 0 && 1 / value < 0);
   if (typeof value !== "object" || value === null) return false;
+  if (levelsLeft < 0) return true;
   if (Array.isArray(value)) {
     for (let index = 0; index < value.length; index++) {
-      if (hasNumberOutsideDomain(value[index])) return true;
+      if (isOutsideDomain(value[index], levelsLeft - 1)) return true;
     }
     return false;
   }
   for (const key in value) {
-    if (hasNumberOutsideDomain((value as Record<string, unknown>)[key])) return true;
+    if (isOutsideDomain((value as Record<string, unknown>)[key], levelsLeft - 1)) return true;
   }
   return false;
 }

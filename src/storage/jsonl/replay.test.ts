@@ -59,6 +59,8 @@ const set = (fields: object) =>
     ...fields,
   });
 
+const nested = (levels: number) => JSON.parse("[".repeat(levels) + "]".repeat(levels)) as unknown;
+
 describe("replay", () => {
   it("reads every line of a file in its order", () => {
     const { tables, tornTail, committedBytes } = replay(Buffer.from(FILE));
@@ -128,6 +130,19 @@ describe("replay", () => {
       "an escaped lone surrogate",
       third(set({ value: "N" }).replace("N", "\\ud800")),
       3,
+    ],
+    ["outside_json_domain", "a value that no writer nests so deep", third(set({ value: nested(600) })), 3],
+    [
+      "outside_json_domain",
+      "a value without a bottom",
+      third(set({ value: 0 }).replace("0}", `${"[".repeat(200_000)}${"]".repeat(200_000)}}`)),
+      3,
+    ],
+    [
+      "outside_json_domain",
+      "a header without a bottom",
+      HEADER.replace("}", `,"x":${"[".repeat(200_000)}${"]".repeat(200_000)}}`),
+      1,
     ],
     ["empty_transaction", "an empty array", third("[]"), 3],
     ["malformed_write", "a number", third("7"), 3],
