@@ -16,7 +16,7 @@ import {
 import type { BytesFinding, LostBytes, ReaderFinding } from "./finding.ts";
 import { afterMigration, migratedJsonl } from "./migrated.ts";
 import { refusalFinding, sessionFinding } from "./session.ts";
-import { counted } from "./words.ts";
+import { counted, printable } from "./words.ts";
 
 /** What the bytes of a session file say. */
 export async function jsonlFinding(bytes: Buffer, nowMs: number): Promise<ReaderFinding> {
@@ -57,7 +57,7 @@ const SAYS = "a JSONL session of format 4";
 
 /** Why the next opening would stop at a migration. */
 export function notMigrated(error: Error): string {
-  return `a session of an older storage version that cannot be brought up: ${error.message}`;
+  return `a session of an older storage version that cannot be brought up: ${printable(error.message)}`;
 }
 
 /** A session of a version that only a newer program reads. */
@@ -92,11 +92,17 @@ async function damaged(
   };
   if (keptBytes === 0) return finding;
   // What stands before the first damage was read without a complaint just now.
-  const { dump, migration } = await migratedJsonl(
-    bytes.subarray(0, keptBytes),
-    readJsonlSession(bytes.subarray(0, keptBytes)).dump,
-  );
-  return { ...finding, session: afterMigration(sessionFinding(dump, { nowMs, hasLedger: true }), migration) };
+  const before = bytes.subarray(0, keptBytes);
+  try {
+    const { dump, migration } = await migratedJsonl(before, readJsonlSession(before).dump);
+    return {
+      ...finding,
+      session: afterMigration(sessionFinding(dump, { nowMs, hasLedger: true }), migration),
+    };
+  } catch (failure) {
+    if (!(failure instanceof Corruption || failure instanceof MigrationMissing)) throw failure;
+    return { ...finding, says: `${finding.says}; what stands before the damage is ${notMigrated(failure)}` };
+  }
 }
 
 /** From the damaged line to the end. Lines that are whole JSON may be saved by hand, one by one. */

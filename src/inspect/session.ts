@@ -14,6 +14,7 @@ import type {
   OperationState,
   PendingEntry,
   SettledAssistantMessage,
+  Usage,
 } from "../model/index.ts";
 import {
   type AgreeingRegisters,
@@ -96,14 +97,21 @@ function violationsOf(
     const message = `the totals count ${dump.stats.messageCount} messages, and there are ${messageCount}`;
     violations.push({ message });
   }
-  if (
-    ledger.totalTokens !== dump.stats.usage.totalTokens ||
-    !isNear(ledger.cost.total, dump.stats.usage.cost.total)
-  ) {
-    const message = `the totals say ${dump.stats.usage.totalTokens} tokens for ${dump.stats.usage.cost.total}, and the ledger adds up to ${ledger.totalTokens} for ${ledger.cost.total}`;
+  const added = amountsOf(ledger);
+  const stored = amountsOf(dump.stats.usage);
+  for (const name of new Set([...added.keys(), ...stored.keys()])) {
+    const [found, expected] = [stored.get(name), added.get(name)];
+    if (found !== undefined && expected !== undefined && isNear(found, expected)) continue;
+    const message = `the totals say ${found ?? "nothing"} of ${name}, and the ledger adds up to ${expected ?? "nothing"}`;
     violations.push({ message });
   }
   return violations;
+}
+
+/** Every amount by its name; an optional one is there if any row has it. */
+function amountsOf({ cost, ...tokens }: Usage): ReadonlyMap<string, number> {
+  const costs = Object.entries(cost).map(([name, amount]) => [`cost.${name}`, amount] as const);
+  return new Map([...Object.entries(tokens), ...costs]);
 }
 
 /** Sums of the same costs in another order. */

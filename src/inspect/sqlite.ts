@@ -13,6 +13,7 @@ import {
   type SqliteMoment,
   SqliteMovedOn,
   type SqliteSurvey,
+  StorageFault,
   sqliteMoment,
   surveySqlite,
   type WalExtent,
@@ -35,14 +36,13 @@ export async function sqliteFinding(path: string, nowMs: number): Promise<Reader
     if (error instanceof SqliteMovedOn) {
       return { kind: "sqlite_session", verdict: "inconclusive", says: printable(error.message) };
     }
-    if (!(error instanceof Corruption)) throw error;
-    const says = "a SQLite database that SQLite cannot read";
-    const refusal = refusalFinding(error);
+    // A copy is read, so what SQLite complains of lies in the bytes.
+    if (!(error instanceof Corruption || error instanceof StorageFault)) throw error;
     return {
       kind: "sqlite_session",
       verdict: "damaged",
-      says,
-      refusal,
+      says: "a SQLite database that SQLite cannot read",
+      refusal: sqliteRefusal(error),
       ...cutOff(path, statSync(path).size),
     };
   }
@@ -156,12 +156,14 @@ async function sessionOf(
 
 function refusalIn(answers: readonly Asked<unknown>[]): RefusalFinding | undefined {
   for (const answer of answers) {
-    if (answer.ok) continue;
-    const { error } = answer;
-    if (error instanceof Corruption) return refusalFinding(error);
-    return { reason: "sqlite_failed", message: printable(error.message) };
+    if (!answer.ok) return sqliteRefusal(answer.error);
   }
   return undefined;
+}
+
+function sqliteRefusal(error: Corruption | StorageFault): RefusalFinding {
+  if (error instanceof Corruption) return refusalFinding(error);
+  return { reason: "sqlite_failed", message: printable(error.message) };
 }
 
 function databaseFinding({ wal }: SqliteMoment, survey: SqliteSurvey, nowMs: number): DatabaseFinding {

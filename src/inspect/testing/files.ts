@@ -39,7 +39,12 @@ export async function makeFiles(folder: string): Promise<void> {
   for (const name of ["v1-linear", "v2-hook-message", "v3-application", "v3-library", "v3-damaged"]) {
     write(folder, `${name}.jsonl`, fixture(`sessions/${name}.jsonl`));
   }
-  write(folder, "version-0-open.jsonl", fixture("sessions/version-0-open.jsonl"));
+  const old = fixture("sessions/version-0-open.jsonl");
+  write(folder, "version-0-open.jsonl", old);
+  // What no migration knows, and a damage behind it.
+  const stray =
+    '{"kind":"register","op":"set","seq":900,"namespace":"op.state","key":"x","value":5}\n{"kind"\n';
+  write(folder, "version-0-damaged.jsonl", Buffer.concat([old, Buffer.from(stray)]));
   makeJsonl(folder, dump);
   await makeSqlite(folder, dump);
   makeTransactional(folder);
@@ -127,6 +132,15 @@ async function makeSqlite(folder: string, dump: SessionDump): Promise<void> {
   write(folder, "sqlite-damaged-header.db", Buffer.from(database).fill(0xee, 20, 60));
   edited(folder, "sqlite-damaged-index.db", database, "UPDATE branch_meta SET tip_seq = tip_seq + 1");
   edited(folder, "sqlite-wrong-totals.db", database, "UPDATE session SET message_count = 40");
+  edited(
+    folder,
+    "sqlite-wrong-amounts.db",
+    database,
+    `UPDATE session SET usage_payload = replace(usage_payload, '"cacheRead":0', '"cacheRead":5')`,
+  );
+  const newerFormat = Buffer.from(database);
+  newerFormat[SCHEMA_FORMAT_AT] = 0xff;
+  write(folder, "sqlite-newer-format.db", newerFormat);
   edited(folder, "sqlite-newer.db", database, "UPDATE session SET storage_version = 7");
   edited(
     folder,
@@ -137,6 +151,9 @@ async function makeSqlite(folder: string, dump: SessionDump): Promise<void> {
   edited(folder, "sqlite-lost-entry.db", database, "DELETE FROM entries WHERE parent_id IS NULL");
   edited(folder, "database-of-others.db", Buffer.alloc(0), "CREATE TABLE t(x)");
 }
+
+/** In the header of a database: the last byte of the version of its schema's format. */
+const SCHEMA_FORMAT_AT = 47;
 
 function nameWrite(value: string): Write {
   return { kind: "register", op: "set", namespace: "fact.name", key: "", value };
