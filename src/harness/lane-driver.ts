@@ -5,6 +5,8 @@
  * 2. A drive ends when its operation ends or waits, or when the harness ends; the operation stays in the store then.
  * 3. An operation that was ended from outside is told of before the next one begins, and, where nobody drives it, before the
  *    lane is shown (spec §4.9, §5.4). A drive finds out by itself, and is shown as running until it has.
+ * 4. A drive leaves its operation open in a job of the mutation line: a cancellation that comes first is carried out by it,
+ *    one that comes later finds nobody driving and begins a drive of its own (spec §4.6).
  */
 import { err, ok, type Result } from "../foundation/index.ts";
 import type { OperationKind } from "../model/index.ts";
@@ -31,7 +33,7 @@ import { createDriveView } from "./drive-view.ts";
 import { type Effects, RealEffects } from "./effects.ts";
 import type { Environment } from "./environment.ts";
 import { type LaneBusy, type MissingIdentities, NothingToResume } from "./errors.ts";
-import { type DriveView, drive } from "./interpreter.ts";
+import { type DriveEnd, type DriveView, drive } from "./interpreter.ts";
 import type { MutationLine } from "./lane-line.ts";
 import { gated, type ManualGate } from "./manual-drive.ts";
 import { operationOutcome } from "./operation-outcome.ts";
@@ -120,6 +122,7 @@ export class LaneDriver {
 
   /** Sets the one drive of the lane. */
   begin(current: CurrentOperation, live = newDriveState(0)): Begun {
+    this.#suspended = undefined;
     this.#driving = { current, live };
     return this.#driving;
   }
@@ -243,23 +246,53 @@ export class LaneDriver {
       if (isResumed) {
         await beforeResume(this.#environment, hookSite(live, current.operation), current.operation);
       }
-      const end = await drive(fx, this.#view, current, live);
-      followTurn(live, undefined);
-      this.#suspended = await suspension(this.#environment, this.#lane.name, end);
+      const end = await this.#driveToEnd(fx, current, live);
       span.end({ "pi.harness.outcome": end.kind === "finished" ? end.result.outcome : end.kind });
       return await operationOutcome(session, live, current, end);
     } catch (error) {
       throw lifecycle.fault(error);
     } finally {
       followTurn(live, undefined);
-      track.spanNow = undefined;
       span.end();
       stopListening();
       // An operation that was ended from outside leaves effects behind that nobody will settle.
       if (live.running.size > 0) live.controller.abort();
-      if (this.#driving?.live === live) this.#driving = undefined;
-      this.#structural = live.structural;
+      this.#release(live);
       this.#lane.onEnd();
     }
+  }
+
+  /** Drives until the operation has ended, or is left open. */
+  async #driveToEnd(fx: Effects, start: CurrentOperation, live: DriveState): Promise<DriveEnd> {
+    for (let current = start; ; ) {
+      const end = await drive(fx, this.#view, current, live);
+      followTurn(live, undefined);
+      if (end.kind === "finished") return end;
+      const left = await this.#lane.line.run(() => this.#leave(live, end));
+      if ("end" in left) return left.end;
+      current = left.cancelled;
+    }
+  }
+
+  /** Invariant 4. Called on the mutation line; answers the operation if it was cancelled meanwhile, and is to be ended. */
+  async #leave(
+    live: DriveState,
+    reached: Exclude<DriveEnd, { kind: "finished" }>,
+  ): Promise<{ readonly end: DriveEnd } | { readonly cancelled: CurrentOperation }> {
+    const latest = reached.kind === "ended_elsewhere" ? undefined : await this.#view.reload(reached.current);
+    if (latest?.state.control.status === "cancel_requested") return { cancelled: latest };
+    const end = latest === undefined ? ({ kind: "ended_elsewhere" } as const) : reached;
+    const suspended = await suspension(this.#environment, this.#lane.name, end);
+    if (this.#driving?.live === live) this.#suspended = suspended;
+    this.#release(live);
+    return { end };
+  }
+
+  /** Takes the drive off its lane, unless the next one has taken its place already. */
+  #release(live: DriveState): void {
+    if (this.#driving?.live !== live) return;
+    this.#driving = undefined;
+    this.#structural = live.structural;
+    this.#environment.publisher.track(this.#lane.name).spanNow = undefined;
   }
 }
