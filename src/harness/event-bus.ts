@@ -4,13 +4,13 @@
  * 1. Every listener sees every event of its type in the order in which they were published. An event that a listener
  *    causes comes after the one that it is being told.
  * 2. What is delivered shares nothing with the work that goes on: values that are frozen already are handed out as they
- *    are, others are copied, once for all listeners.
+ *    are, others are copied, once for all listeners. What cannot be copied is told as far as it can, and fails nobody.
  * 3. A listener that throws or rejects is told of as `handler_error`, and stops nobody. One that fails at being told of
  *    that is left alone.
  * 4. Nobody waits for a listener.
  */
 import { isAdmitted } from "../foundation/index.ts";
-import { messageOf } from "./errors.ts";
+import { messageOf, readOr } from "./errors.ts";
 import type {
   EventListener,
   Events,
@@ -113,16 +113,14 @@ export function handlerError(
 
 function isolated(event: HarnessEvent): HarnessEvent {
   const copy: Record<string, unknown> = {};
-  for (const [key, value] of Object.entries(event)) copy[key] = isolatedValue(value);
+  for (const [key, value] of Object.entries(event)) copy[key] = isolatedCopy(value);
   return Object.freeze(copy) as unknown as HarnessEvent;
 }
 
-function isolatedValue(value: unknown): unknown {
+/** A value to hand out. A tool may report what cannot be copied: whoever listens gets what a text can carry of it, or null. */
+export function isolatedCopy<T>(value: T): T {
   if (typeof value !== "object" || value === null || isAdmitted(value)) return value;
-  try {
-    return structuredClone(value);
-  } catch {
-    // A tool may report what cannot be copied; whoever listens gets what can.
-    return JSON.parse(JSON.stringify(value) ?? "null");
-  }
+  const copied = readOr(() => ({ value: structuredClone(value) }));
+  if (copied) return copied.value;
+  return readOr(() => JSON.parse(JSON.stringify(value) ?? "null")) ?? null;
 }

@@ -73,6 +73,42 @@ describe("a watcher", () => {
     await run;
   });
 
+  it.each([
+    [
+      "that cannot be copied",
+      () => ({ details: { percent: 50, render: () => "half" } }),
+      { details: { percent: 50 } },
+    ],
+    ["that no text can carry either", () => cyclic({ render: () => "half" }), null],
+    ["that cannot be read", () => unreadable(), null],
+  ])(
+    "is shown progress %s as far as it can be, and the tool learns nothing of it",
+    async (_what, report, shown) => {
+      const opened = gate();
+      const world = new World(calls({ id: "c1", name: "slow" }), text("done"));
+      const slow = world.tool("slow", {
+        execute: async (_id, _args, _signal, onUpdate) => {
+          onUpdate?.(report() as never);
+          await opened.opened;
+          return { content: [{ type: "text", text: "whole" }], details: {} };
+        },
+      });
+      const { harness } = await world.boot({ tools: [slow] });
+      const told: unknown[] = [];
+      harness.events.on("tool_update", ({ partialResult }) => {
+        told.push(partialResult);
+      });
+      const run = harness.prompt("go");
+      while (world.executions.length === 0) await Promise.resolve();
+      const { snapshot } = await harness.watch();
+      expect(snapshot.operation?.runningTools).toMatchObject([{ toolCallId: "c1", partialResult: shown }]);
+      expect(told).toEqual([shown]);
+      opened.open();
+      expect(await run).toMatchObject({ ok: true, value: { kind: "completed" } });
+      expect(JSON.stringify(world.disk.dump().entries)).toContain("whole");
+    },
+  );
+
   it("is told of a suspended operation, after a restart and in the process that suspended it", async () => {
     const handle: DeferredHandle = { provider: MODEL.provider, modelId: MODEL.id, api: MODEL.api, id: "job" };
     const world = new World({ stopReason: "deferred", deferred: handle });
@@ -148,3 +184,17 @@ describe("a watcher", () => {
     ]);
   });
 });
+
+/** A value that is within itself. */
+function cyclic(value: Record<string, unknown>): object {
+  value.self = value;
+  return value;
+}
+
+function unreadable(): object {
+  return {
+    get details() {
+      throw new Error("not now");
+    },
+  };
+}

@@ -22,7 +22,7 @@ import type {
 import { leafOf } from "../session/index.ts";
 import type { Environment } from "./environment.ts";
 import { HarnessFault } from "./errors.ts";
-import type { Watcher } from "./event-bus.ts";
+import { isolatedCopy, type Watcher } from "./event-bus.ts";
 import type { EventListener, HarnessEvent, QueuedItem } from "./event-types.ts";
 import { type LaneInfo, statusOf } from "./lane-creation.ts";
 import type { SuspendedOperation } from "./outcomes.ts";
@@ -140,8 +140,13 @@ function volatilePart(
             status: statusOf(track),
             startedAt: operation.startedAt,
             ...(suspended === undefined ? {} : { suspended }),
-            ...(streamingMessage === undefined ? {} : { streamingMessage }),
-            runningTools: [...track.runningTools.values()],
+            ...(streamingMessage === undefined ? {} : { streamingMessage: isolatedCopy(streamingMessage) }),
+            runningTools: [...track.runningTools.values()].map((running) => {
+              const { partialResult } = running;
+              return partialResult === undefined
+                ? running
+                : { ...running, partialResult: isolatedCopy(partialResult) };
+            }),
             ...(retry === undefined ? {} : { retry }),
           },
     queues: publisher.queues(lane),
