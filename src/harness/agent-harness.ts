@@ -8,7 +8,7 @@
  * After a crash an application reconciles like this: for each of `suspended`, `await lane.resume()`; for an operation
  * whose promise died with the process and that is not among them, `await lane.getLastResult()`.
  */
-import { err, ok, type Result } from "../foundation/index.ts";
+import { err, type Result } from "../foundation/index.ts";
 import type {
   AgentHarnessStreamOptions,
   AgentHarnessTool,
@@ -104,12 +104,13 @@ export class AgentHarness<TContext extends object | undefined = undefined> exten
     at: string | null,
   ): Promise<Result<HarnessLane, LaneExists | InvalidLane | UnknownTarget | Closed>> {
     const { lifecycle } = this.#environment;
-    try {
-      const created = await this.#creations.run(() => createLane(this.#environment, name, at));
-      if (!created.ok) return created;
+    const made = () => {
       const lane = new HarnessLane(this.#environment, name, this.#mode);
       this.#lanes.set(name, lane);
-      return ok(lane);
+      return lane;
+    };
+    try {
+      return await this.#creations.run(() => createLane(this.#environment, name, at, made));
     } catch (error) {
       const end = lifecycle.fault(error);
       if (end instanceof HarnessClosed) {

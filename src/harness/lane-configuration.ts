@@ -28,11 +28,16 @@ export async function configure(
   change: Partial<LaneConfiguration>,
 ): Promise<void> {
   const next = { ...(await configurationOf(environment, lane)), ...change };
-  const issue = issueOf(LaneConfigurationSchema, next);
-  if (issue) throw new TypeError(`${issue.path}: expected ${issue.expected}, found ${issue.found}`);
-  const names = next.activeToolNames;
-  if (new Set(names).size !== names.length) throw new TypeError(`a tool is active once: ${names.join(", ")}`);
+  checkConfiguration(next);
   await commitOutside(environment, { writes: [configurationWrite(lane, next)] });
+}
+
+/** @throws TypeError for what is no configuration */
+export function checkConfiguration(configuration: LaneConfiguration): void {
+  const issue = issueOf(LaneConfigurationSchema, configuration);
+  if (issue) throw new TypeError(`${issue.path}: expected ${issue.expected}, found ${issue.found}`);
+  const names = configuration.activeToolNames;
+  if (new Set(names).size !== names.length) throw new TypeError(`a tool is active once: ${names.join(", ")}`);
 }
 
 /** The durable identity of a model. */

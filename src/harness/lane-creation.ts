@@ -19,12 +19,13 @@ export interface LaneInfo {
   operation: null | { id: string; kind: OperationKind; status: "running" | "suspended" | "aborting" };
 }
 
-/** Commits a new lane. What refuses has written nothing. */
-export async function createLane(
+/** Commits a new lane, which is made for the process with `made`, and then told. What refuses has written nothing. */
+export async function createLane<Lane>(
   environment: Environment,
   name: string,
   at: string | null,
-): Promise<Result<undefined, LaneExists | InvalidLane | UnknownTarget>> {
+  made: () => Lane,
+): Promise<Result<Lane, LaneExists | InvalidLane | UnknownTarget>> {
   const { session, lifecycle, publisher } = environment;
   lifecycle.admit();
   const reason = refusalOf(name);
@@ -40,8 +41,9 @@ export async function createLane(
     return err(new UnknownTarget({ message: `there is no entry ${at} in this session`, targetId: at }));
   }
   await commitAndPublish(environment, { writes: newLaneWrites(name, at, environment.seed) });
+  const lane = made();
   publisher.tell(name, { type: "lane_created", at });
-  return ok(undefined);
+  return ok(lane);
 }
 
 /** A lane, from its leaf and from what is remembered of it. */

@@ -4,6 +4,7 @@ import {
   type AgentHarnessTool,
   type AgentMessage,
   DEFAULT_THINKING_LEVEL,
+  type LaneConfiguration,
   type Message,
   type Model,
   type Models,
@@ -12,7 +13,7 @@ import {
 import type { EntryProjectors, Session } from "../session/index.ts";
 import { type Environment, ToolRegistry } from "./environment.ts";
 import { HookRegistry } from "./hooks.ts";
-import { identityOf } from "./lane-configuration.ts";
+import { checkConfiguration, identityOf } from "./lane-configuration.ts";
 import { Lifecycle } from "./lifecycle.ts";
 import { toProviderMessages } from "./provider-messages.ts";
 import { Publisher } from "./publisher.ts";
@@ -56,6 +57,12 @@ export function environmentOf<TContext extends object | undefined>(
   const telemetry = guardedTelemetry(options.telemetryContext ?? NO_TELEMETRY);
   const publisher = new Publisher(telemetry);
   const tools = new ToolRegistry(options.tools ?? []);
+  const seed: LaneConfiguration = {
+    model: identityOf(options.model),
+    thinkingLevel: options.thinkingLevel ?? DEFAULT_THINKING_LEVEL,
+    activeToolNames: [...(options.activeToolNames ?? tools.names)],
+  };
+  checkConfiguration(seed);
   return {
     session: options.session,
     models: options.models,
@@ -67,11 +74,7 @@ export function environmentOf<TContext extends object | undefined>(
     tools,
     settings: firstSettings(options),
     resources: structuredClone(options.resources ?? {}),
-    seed: {
-      model: identityOf(options.model),
-      thinkingLevel: options.thinkingLevel ?? DEFAULT_THINKING_LEVEL,
-      activeToolNames: [...(options.activeToolNames ?? tools.names)],
-    },
+    seed,
     entryProjectors: options.entryProjectors ?? {},
     hooks: new HookRegistry(),
     toProviderMessages: options.toProviderMessages ?? toProviderMessages,

@@ -61,6 +61,17 @@ describe("lanes", () => {
     expect(await harness.lanes()).toHaveLength(1);
   });
 
+  it("are there when they are told of", async () => {
+    const { harness } = await new World(text("hello")).boot();
+    const found: unknown[] = [];
+    harness.events.on("lane_created", async ({ lane }) => {
+      found.push(await harness.lane(lane), (await harness.watchSession()).snapshot.lanes.length);
+    });
+    const made = await harness.createLane("side", null);
+    for (let turn = 0; turn < 50; turn++) await Promise.resolve();
+    expect(found).toEqual([made.ok && made.value, 2]);
+  });
+
   it("of one name are made once, however many ask", async () => {
     const { harness } = await new World(text("hello")).boot();
     const made = await Promise.all([harness.createLane("side", null), harness.createLane("side", null)]);
@@ -101,6 +112,20 @@ describe("settings", () => {
       },
     });
   });
+
+  it.each([
+    ["a thinking level", { thinkingLevel: "enormous" as never }],
+    ["a model", { model: { ...MODEL, id: "" } }],
+    ["active tools", { activeToolNames: ["read", "read"] }],
+  ])(
+    "refuse a harness whose new lanes would have wrong %s, whatever its lanes have",
+    async (_what, option) => {
+      const world = new World(text("hello"));
+      await world.boot();
+      await expect(world.boot(option)).rejects.toThrow(TypeError);
+      expect(await (await world.boot()).harness.createLane("side", null)).toMatchObject({ ok: true });
+    },
+  );
 
   it.each([
     ["setRetryPolicy", { enabled: true, maxRetries: -1, baseDelayMs: 1 }],
