@@ -49,11 +49,15 @@ export async function createLane<Lane>(
 /** A lane, from its leaf and from what is remembered of it. */
 export async function laneInfo({ session, publisher }: Environment, name: string): Promise<LaneInfo> {
   const leafId = await leafOf(session, name);
-  const track = publisher.track(name);
+  return { name, leafId, operation: shownOperation(publisher.track(name)) };
+}
+
+/** The open operation of a lane, as it is now. */
+export function shownOperation(track: LaneTrack): LaneInfo["operation"] {
   const { operation } = track;
-  if (operation === undefined) return { name, leafId, operation: null };
+  if (operation === undefined) return null;
   const { operationId: id, intent } = operation;
-  return { name, leafId, operation: { id, kind: intent.kind, status: statusOf(track) } };
+  return { id, kind: intent.kind, status: statusOf(track) };
 }
 
 /** The status of an open operation: what is durable first, then whether this process drives it. */

@@ -167,6 +167,37 @@ describe("a watcher", () => {
     await expect(harness.watch()).rejects.toThrow("faulted");
   });
 
+  it("of a session sees each lane as it is when the events begin, also one that stopped while others were read", async () => {
+    const opened = gate();
+    const handle: DeferredHandle = { provider: MODEL.provider, modelId: MODEL.id, api: MODEL.api, id: "job" };
+    const world = new World({ stopReason: "deferred", deferred: handle });
+    const { harness, session } = await world.boot();
+    await harness.createLane("side", null);
+    // The run is about to be suspended: its last commit is made, and it reads once more.
+    const leaving = gate();
+    const leave = gate();
+    const getEntries = session.getEntries.bind(session);
+    session.getEntries = async (ids) => {
+      leaving.open();
+      await leave.opened;
+      return getEntries(ids);
+    };
+    const run = harness.prompt("go");
+    await leaving.opened;
+    const getRegister = session.getRegister.bind(session);
+    session.getRegister = async (namespace, key) => {
+      if (namespace === "lane.leaf" && key === "side") await opened.opened;
+      return getRegister(namespace, key);
+    };
+    const watching = harness.watchSession();
+    for (let turn = 0; turn < 50; turn++) await Promise.resolve();
+    leave.open();
+    await run;
+    opened.open();
+    const [main] = (await watching).snapshot.lanes;
+    expect(main).toMatchObject({ operation: { status: "suspended" }, suspended: { reason: "deferred" } });
+  });
+
   it("of one lane sees nothing of another but its usage", async () => {
     const world = new World(text("hello"));
     const { harness } = await world.boot();

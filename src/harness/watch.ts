@@ -24,7 +24,7 @@ import type { Environment } from "./environment.ts";
 import { HarnessFault } from "./errors.ts";
 import { isolatedCopy, type Watcher } from "./event-bus.ts";
 import type { EventListener, HarnessEvent, QueuedItem } from "./event-types.ts";
-import { type LaneInfo, statusOf } from "./lane-creation.ts";
+import { type LaneInfo, shownOperation, statusOf } from "./lane-creation.ts";
 import type { SuspendedOperation } from "./outcomes.ts";
 import { waitingRetry } from "./retry-events.ts";
 
@@ -111,9 +111,11 @@ export async function watchSession(
     for (const lane of known) infos.push(await lane.info());
     // A lane that moved while others were read is read again: one snapshot is of one moment.
     if (environment.publisher.commitCount !== commitsBefore || lanes().length !== known.length) continue;
-    const described = infos.map((info, index) => {
-      const operation = known[index]?.suspendedOperation;
-      return operation === undefined ? info : { ...info, suspended: operation };
+    const described = infos.map(({ name, leafId }, index) => {
+      // Stopping is no commit, so this is asked at the end and of all.
+      const operation = shownOperation(environment.publisher.track(name));
+      const suspended = known[index]?.suspendedOperation;
+      return { name, leafId, operation, ...(suspended === undefined ? {} : { suspended }) };
     });
     const snapshot = structuredClone({ lanes: described, faulted: isFaulted(environment) });
     return watching(environment, snapshot, () => true);
