@@ -1,13 +1,13 @@
 /**
  * Restore: from registers to lanes, by point reads (spec §4.4).
  *
- * The lanes are listed by their `lane.state`. Per lane: its other two registers; with an open operation also `op.meta`
- * and `op.state`; then, in one batch each, the entries and registers that those name directly. All of it is validated (spec §3.3) before anything is done. There is
- * no history to fold, no scan, and nothing is inferred from absence. `lane.lastResult` is not read.
+ * The lanes are listed by their `lane.state`, and held against the list of leaves: a lane that has lost its state is
+ * refused, not forgotten. Per lane: its other two registers; with an open operation also `op.meta` and `op.state`; then, in
+ * one batch each, the entries and registers that those name directly. All of it is validated (spec §3.3) before anything is
+ * done. There is no history to fold, no scan, and nothing is inferred from absence. `lane.lastResult` is not read.
  *
  * Restoring starts no effect and writes nothing.
  */
-import { Corruption } from "../foundation/index.ts";
 import type {
   AgentMessage,
   Entry,
@@ -25,7 +25,7 @@ import {
   type References,
   referencesOf,
 } from "../operation/index.ts";
-import { MAIN_LANE, type Session } from "../session/index.ts";
+import { laneRegisterMissing, MAIN_LANE, type Session } from "../session/index.ts";
 
 /** A lane as it was found. */
 export interface RestoredLane {
@@ -43,10 +43,10 @@ export interface RestoredLane {
 /** Restores every lane of a session, `main` first. @throws Corruption */
 export async function restoreLanes(session: Session): Promise<RestoredLane[]> {
   const states = await session.listRegisters("lane.state");
-  if (!states.some(({ key }) => key === MAIN_LANE)) {
-    throw new Corruption("lane_state_missing", "every session has the lane main; nothing was changed", {
-      subject: `lane.state/${MAIN_LANE}`,
-    });
+  const leaves = await session.listRegisters("lane.leaf");
+  const found = new Set(states.map(({ key }) => key));
+  for (const lane of [MAIN_LANE, ...leaves.map(({ key }) => key)]) {
+    if (!found.has(lane)) throw laneRegisterMissing("lane.state", lane);
   }
   states.sort((left, right) => Number(right.key === MAIN_LANE) - Number(left.key === MAIN_LANE));
   const lanes: RestoredLane[] = [];

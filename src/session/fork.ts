@@ -12,6 +12,7 @@ import { Corruption } from "../foundation/index.ts";
 import type { Entry, Register } from "../model/index.ts";
 import type { SessionContents } from "../storage/index.ts";
 import { idleLanes, type LaneLeaf, MAIN_LANE } from "./lane.ts";
+import { laneRegisterMissing } from "./lanes.ts";
 
 /** What is forked: the path to one entry, as a new `main`; or the whole tree with all its lanes. */
 export type ForkOptions =
@@ -85,10 +86,7 @@ export function leavesOf(registers: readonly Register[]): LaneLeaf[] {
     .map(({ key, value }) => [key, value] as const)
     .sort(([left], [right]) => (left < right ? -1 : 1));
   const main = leaves.find(([lane]) => lane === MAIN_LANE);
-  if (main === undefined) {
-    const message = "every session has the lane main; nothing was changed";
-    throw new Corruption("lane_leaf_missing", message, { subject: `lane.leaf/${MAIN_LANE}` });
-  }
+  if (main === undefined) throw laneRegisterMissing("lane.leaf", MAIN_LANE);
   return [main, ...leaves.filter((lane) => lane !== main)];
 }
 

@@ -12,7 +12,14 @@ export { UnknownLabelTarget } from "./facts.ts";
 export { type ForkOptions, forkContents, UnknownForkPoint } from "./fork.ts";
 export { InvalidWrite } from "./invalid-write.ts";
 export { configurationWrite, MAIN_LANE, newLaneWrites } from "./lane.ts";
-export { type LaneRecord, laneStateOf, leafOf, listLanes, UnknownLane } from "./lanes.ts";
+export {
+  type LaneRecord,
+  laneRegisterMissing,
+  laneStateOf,
+  leafOf,
+  listLanes,
+  UnknownLane,
+} from "./lanes.ts";
 export {
   type MigrateOptions,
   type Migration,

@@ -63,7 +63,8 @@ async function readLane(session: Session, name: string): Promise<LaneRecord> {
   return { name, leafId, state, configuration: configuration?.value, lastResult: lastResult?.value };
 }
 
-function laneRegisterMissing(namespace: "lane.leaf" | "lane.state", lane: string): Corruption {
+/** A lane that has lost a register that every lane has; `main` is in every session. */
+export function laneRegisterMissing(namespace: "lane.leaf" | "lane.state", lane: string): Corruption {
   const reason = namespace === "lane.leaf" ? "lane_leaf_missing" : "lane_state_missing";
   const message = `the lane ${lane} has no ${namespace}; nothing was changed`;
   return new Corruption(reason, message, { subject: `${namespace}/${lane}` });
