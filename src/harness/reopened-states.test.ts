@@ -77,6 +77,10 @@ const deferred = (status: Deferred["status"]): OperationState => {
       : { ...common, status, poll: 2, responseEntryId: "P", usageId: "V" };
   return run({ kind: "deferred", deferred: job }, { latestAssistantEntryId: "R" });
 };
+const putOff = (status: Deferred["status"]): Stored => {
+  const given = stored(deferred(status), source);
+  return { ...given, registers: { ...given.registers, leafId: "R" } };
+};
 const truncated = { ...batch(planned(0), planned(1)) };
 truncated.entries = truncated.entries.map((each) =>
   each.id === "R" ? entry("R", { ...asks("read", "write"), stopReason: "length" }) : each,
@@ -199,14 +203,14 @@ const RUN: RunCases = {
   deferred: {
     suspended: {
       "with a poll behind it": {
-        stored: stored(deferred("suspended"), source),
+        stored: putOff("suspended"),
         next: "commit poll_intended",
         cancelled: "cancel deferred job job",
       },
     },
     effect_pending: {
       "at a poll that was lost": {
-        stored: stored(deferred("effect_pending"), source),
+        stored: putOff("effect_pending"),
         next: "commit poll_intended",
         cancelled: "cancel deferred job job",
       },
@@ -279,6 +283,10 @@ const ALL = [
 function cancelled({ registers, pending: waiting = [], ...rest }: Stored): Stored {
   const { state } = registers;
   if (state === undefined) throw new Error("only an open operation is cancelled");
+  if (state.kind !== "run") {
+    const control = { ...CANCELLED, drainedSteer: [], drainedFollowUp: [] };
+    return { ...rest, registers: { ...registers, state: { ...state, control } }, pending: waiting };
+  }
   return {
     ...rest,
     registers: { ...registers, state: { ...state, control: CANCELLED } },

@@ -4,7 +4,7 @@
  */
 import { describe, expect, it } from "vitest";
 import { Corruption } from "../foundation/index.ts";
-import type { LaneConfiguration, RegisterNamespace, RunState, Write } from "../model/index.ts";
+import type { LaneConfiguration, Operation, RegisterNamespace, RunState, Write } from "../model/index.ts";
 import { Session } from "../session/index.ts";
 import { MemoryStorage, type Storage } from "../storage/index.ts";
 import { AgentHarness } from "./agent-harness.ts";
@@ -89,6 +89,7 @@ describe("opening a session", () => {
     const step = registersOf(world, "op.tool_args")[0]?.key;
     expect(reads).toEqual([
       "listRegisters lane.state",
+      "listRegisters lane.leaf",
       "getRegister lane.config main",
       "getRegister lane.leaf main",
       `getRegister op.meta ${O}`,
@@ -111,9 +112,19 @@ describe("opening a session", () => {
     ],
     [
       "entry_missing",
-      "a response that does not exist",
+      "a source leaf that does not exist",
+      (world) => {
+        const [meta] = registersOf(world, "op.meta");
+        const value = { ...(meta?.value as Operation), sourceLeafId: "gone" };
+        return { kind: "register", op: "set", namespace: "op.meta", key: meta?.key ?? "", value };
+      },
+    ],
+    [
+      "latest_response_mismatch",
+      "a batch of another response than the newest",
       (world) => stateWith(world, (state) => ({ ...state, latestAssistantEntryId: "gone" })),
     ],
+    ["run_leaf_moved", "a run whose lane stands at the root", () => leafAt("main", null)],
     [
       "reserved_id_taken",
       "a planned result that exists",
@@ -133,6 +144,7 @@ describe("opening a session", () => {
     ["lane_leaf_missing", "a lane without leaf", () => remove("lane.leaf", "main")],
     ["lane_config_missing", "an open main without configuration", () => remove("lane.config", "main")],
     ["lane_state_missing", "a session without main", () => remove("lane.state", "main")],
+    ["lane_state_missing", "a lane with a leaf alone", () => leafAt("side", null)],
   ];
   it.each(cases)("refuses %s: %s", async (reason, _name, damage) => {
     const world = await halfway();
@@ -172,6 +184,10 @@ describe("opening a session", () => {
 
 function remove(namespace: RegisterNamespace, key: string | undefined): Write {
   return { kind: "register", op: "delete", namespace, key: key ?? "" };
+}
+
+function leafAt(lane: string, leafId: string | null): Write {
+  return { kind: "register", op: "set", namespace: "lane.leaf", key: lane, value: leafId };
 }
 
 function stateWith(world: World, change: (state: RunState) => RunState): Write {

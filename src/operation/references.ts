@@ -15,8 +15,12 @@ import { toolArgumentsKey } from "./current.ts";
 /** What an entry must be, beyond existing. */
 export type EntryExpectation =
   | { readonly kind: "any" }
+  | { readonly kind: "message" }
   | { readonly kind: "assistant" }
+  /** A response that put its answer off. */
   | { readonly kind: "deferred_assistant" }
+  /** A response whose calls are answered: not one that failed, was aborted, or was put off. */
+  | { readonly kind: "calling_assistant" }
   /** The result of the call at this position among the calls of the batch's response. */
   | { readonly kind: "tool_result"; readonly sourceIndex: number; readonly terminate: boolean };
 
@@ -69,7 +73,7 @@ function collectOperation(found: References, { sourceLeafId, intent }: Operation
     found.entries.push({ id: sourceLeafId, place: "op.meta sourceLeafId", expected: ANY });
   if (intent.kind === "run") {
     for (const id of intent.promptEntryIds)
-      found.entries.push({ id, place: "op.meta promptEntryIds", expected: ANY });
+      found.entries.push({ id, place: "op.meta promptEntryIds", expected: { kind: "message" } });
   }
   if (intent.kind === "navigation" && intent.targetId !== null) {
     found.entries.push({ id: intent.targetId, place: "op.meta targetId", expected: ANY });
@@ -134,7 +138,7 @@ function collectPhase(found: References, operationId: string, phase: RunPhase): 
       found.entries.push({
         id: batch.assistantEntryId,
         place: "tool batch assistantEntryId",
-        expected: ASSISTANT,
+        expected: { kind: "calling_assistant" },
       });
       for (const call of batch.calls) {
         const place = `tool call ${call.sourceIndex} resultEntryId`;

@@ -22,7 +22,12 @@ export function checkReferences(
   loaded: LoadedReferences,
 ): void {
   for (const reference of references.entries) checkEntry(reference, agreeing, loaded);
+  const claimed = new Set(references.queued.map(({ id }) => id));
   for (const { id, place } of references.reserved) {
+    if (claimed.has(id)) {
+      refuse("reserved_id_repeated", "entry", id, `${place} reserves this id, and another place has it too`);
+    }
+    claimed.add(id);
     if (loaded.entries.has(id)) {
       refuse("reserved_id_taken", "entry", id, `${place} reserves this id, and an entry exists under it`);
     }
@@ -68,10 +73,16 @@ function checkEntry(reference: EntryReference, agreeing: AgreeingRegisters, load
   switch (expected.kind) {
     case "any":
       return;
+    case "message":
+      if (entry.type !== "message") {
+        refuse("entry_of_wrong_kind", "entry", id, `${place} names a message, and it is a ${entry.type}`);
+      }
+      return;
     case "assistant":
-    case "deferred_assistant": {
+    case "deferred_assistant":
+    case "calling_assistant": {
       const message = assistantOf(entry);
-      if (message === undefined || (expected.kind === "deferred_assistant" && !message.deferred)) {
+      if (message === undefined || !isOf(expected.kind, message)) {
         refuse(
           "entry_of_wrong_kind",
           "entry",
@@ -95,6 +106,15 @@ function checkEntry(reference: EntryReference, agreeing: AgreeingRegisters, load
       }
       return;
   }
+}
+
+function isOf(
+  kind: "assistant" | "deferred_assistant" | "calling_assistant",
+  { stopReason, deferred }: SettledAssistantMessage,
+): boolean {
+  if (kind === "assistant") return true;
+  if (kind === "deferred_assistant") return stopReason === "deferred" && deferred !== undefined;
+  return stopReason === "toolUse" || stopReason === "stop" || stopReason === "length";
 }
 
 /** The calls of a batch against the response that asked for them, and its results against the calls. */

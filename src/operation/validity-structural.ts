@@ -4,7 +4,7 @@
  * 1. A context is that of its task, of its owner's kind, and of its owner's reason.
  * 2. An attempt is within the captured policy; it has at most two requests, each with a bill of its own, and the one
  *    that is open is the next.
- * 3. A navigation navigates what its intent asks for.
+ * 3. A navigation navigates what its intent asks for, and a compaction has the instructions of its intent.
  * 4. Nothing has moved yet: the lane of a structural operation stands at its source leaf, and a compaction has one. The
  *    move is part of the end.
  * 5. A run goes back from a compaction to the checkpoint that its reason makes: one that was judged at its trigger, or
@@ -28,7 +28,7 @@ export function checkStructuralOperation(
 ): void {
   const { operationId, sourceLeafId } = operation;
   if (state.kind === "navigation") checkNavigation(operation, state);
-  else checkDecision(operationId, state.structural, "compaction", "manual");
+  else checkCompaction(operation, state);
   if (leafId !== sourceLeafId || (state.kind === "compaction" && sourceLeafId === null)) {
     const found = `the lane stands at ${leafId}, and the ${state.kind} began at ${sourceLeafId}`;
     refuse("source_leaf_moved", "op.meta", operationId, found);
@@ -52,6 +52,14 @@ export function checkCompactionPhase(
   }
 }
 
+function checkCompaction({ operationId, intent }: Operation, state: CompactionState): void {
+  if (intent.kind === "compaction" && intent.customInstructions !== state.customInstructions) {
+    const found = "the state has other instructions than the intent";
+    refuse("structural_mismatch", "op.state", operationId, found);
+  }
+  checkDecision(operationId, state.structural, "compaction", "manual");
+}
+
 function checkNavigation(operation: Operation, state: NavigationState): void {
   const { operationId, intent, sourceLeafId } = operation;
   if (intent.kind !== "navigation") return;
@@ -59,6 +67,7 @@ function checkNavigation(operation: Operation, state: NavigationState): void {
     intent.summarize === state.summarize &&
     intent.targetId === state.targetId &&
     intent.label === state.label &&
+    intent.customInstructions === (state.summarize ? state.customInstructions : undefined) &&
     state.targetId !== sourceLeafId &&
     (state.targetId !== null || state.label === undefined) &&
     (!state.summarize || sourceLeafId !== null);

@@ -8,6 +8,7 @@ import {
   completed,
   entry,
   failureDrain,
+  mayFinish,
   needAssistant,
   pending,
   planned,
@@ -38,7 +39,12 @@ describe("validity accepts", () => {
     ["a retry wait", stored(run(retryWait()))],
     ["a batch in the middle", batch(completed(0), started(1))],
     ["a batch that is planned", batch(planned(0), planned(1))],
-    ["a failure", stored(run(failureDrain()), R)],
+    ["a failure", stored(run(failureDrain(), { latestAssistantEntryId: "R" }), R)],
+    ["an end", stored(run(mayFinish(), { latestAssistantEntryId: "R" }), R)],
+    [
+      "an end of tools",
+      stored(run(mayFinish(false), { latestAssistantEntryId: "e0" }), R, entry("e0", assistant("stop"))),
+    ],
     [
       "a cancelled run with its aborted response",
       {

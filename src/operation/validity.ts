@@ -12,15 +12,10 @@
  * says that it is still open is refused. Settlement is one transaction, so no correct writer leaves that, and going
  * on would run an effect whose result could never be stored.
  */
-import type {
-  LaneConfiguration,
-  LaneState,
-  Operation,
-  OperationState,
-  RunPhase,
-  ToolBatch,
-} from "../model/index.ts";
+import type { LaneConfiguration, LaneState, Operation, OperationState } from "../model/index.ts";
 import { refuse } from "./corruption-reasons.ts";
+import { ownedPendingIds } from "./transition-terminal.ts";
+import { checkRun } from "./validity-run.ts";
 import { checkCompactionPhase, checkStructuralOperation } from "./validity-structural.ts";
 
 /** The registers of one lane, as read. `undefined`: the register does not exist. */
@@ -49,6 +44,15 @@ export function checkRegisters(registers: LaneRegisters): AgreeingRegisters {
   // Only a fresh main may be without: it has not been attached to a harness yet, so it never ran anything.
   if (configuration === undefined && (lane !== "main" || operationId !== null)) {
     refuse("lane_config_missing", "lane.config", lane, "the lane has no configuration");
+  }
+  const queued = [...laneState.pendingNextRun, ...(state === undefined ? [] : ownedPendingIds(state))];
+  if (new Set(queued).size !== queued.length) {
+    refuse(
+      "queued_id_repeated",
+      "lane.state",
+      lane,
+      "an id is queued twice, by the lane or by its operation",
+    );
   }
   if (operationId === null) return { leafId, configuration, open: undefined };
   if (operation === undefined) {
@@ -83,13 +87,11 @@ function checkOperation(
     const found = `the intent is a ${operation.intent.kind}, the state that of a ${state.kind}`;
     refuse("operation_kind_mismatch", "op.state", operationId, found);
   }
-  const queued = queuedIds(state);
-  if (new Set(queued).size !== queued.length) {
-    refuse("queued_id_repeated", "op.state", operationId, "an id is queued twice");
-  }
+  checkControl(operationId, state);
   switch (state.kind) {
     case "run":
-      checkRunPhase(operationId, state.phase);
+      checkRun(operationId, state, leafId);
+      if (state.phase.kind === "compaction") checkCompactionPhase(operationId, state.phase);
       break;
     case "compaction":
     case "navigation":
@@ -98,48 +100,18 @@ function checkOperation(
   }
 }
 
-function checkRunPhase(operationId: string, phase: RunPhase): void {
-  if (phase.kind === "assistant") {
-    const { generation } = phase;
-    const attempt = generation.status === "effect_pending" ? generation.attempt : generation.nextAttempt;
-    const { maxAttempts } = generation.context.retryPolicy;
-    if (attempt > maxAttempts) {
-      refuse(
-        "attempt_beyond_policy",
-        "op.state",
-        operationId,
-        `attempt ${attempt} of at most ${maxAttempts}`,
-      );
-    }
-  }
-  if (phase.kind === "compaction") checkCompactionPhase(operationId, phase);
-  if (phase.kind === "tools") checkBatch(operationId, phase.batch);
-}
-
-/** What can be said of a batch without its response: order, uniqueness, and that something is left to do. */
-function checkBatch(operationId: string, { calls }: ToolBatch): void {
-  let isOpen = false;
-  for (const [position, call] of calls.entries()) {
-    if (call.sourceIndex !== position) {
-      const found = `call ${call.sourceIndex} stands at position ${position}`;
-      refuse("tool_calls_incomplete", "op.state", operationId, found);
-    }
-    if (call.status !== "completed") isOpen = true;
-    else if (isOpen) {
-      const found = `call ${position} is completed before an earlier one`;
-      refuse("tool_calls_out_of_order", "op.state", operationId, found);
-    }
-  }
-  if (!isOpen) refuse("tool_batch_finished", "op.state", operationId, "no call of the batch is open");
-  if (new Set(calls.map(({ resultEntryId }) => resultEntryId)).size !== calls.length) {
-    refuse("result_id_repeated", "op.state", operationId, "two calls share a result id");
-  }
-}
-
-function queuedIds(state: OperationState): string[] {
+/** Whether what is cancelled, and what it drained, can be together. */
+function checkControl(operationId: string, state: OperationState): void {
   const { control } = state;
-  const drained =
-    control.status === "cancel_requested" ? [...control.drainedSteer, ...control.drainedFollowUp] : [];
-  if (state.kind !== "run") return drained;
-  return [...state.inbox.steer, ...state.inbox.followUp, ...state.inbox.writes, ...drained];
+  if (control.status === "running") return;
+  const isDrained =
+    state.kind === "run"
+      ? state.inbox.steer.length + state.inbox.followUp.length === 0
+      : control.drainedSteer.length + control.drainedFollowUp.length === 0;
+  if (isDrained) return;
+  const found =
+    state.kind === "run"
+      ? "it is cancelled, and input is in its queues"
+      : `it is a ${state.kind}, and input was drained from it`;
+  refuse("cancellation_mismatch", "op.state", operationId, found);
 }

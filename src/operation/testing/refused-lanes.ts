@@ -2,9 +2,19 @@
  * Stored lanes that no transition can leave, by the reason with which they are refused. A reason that has no line here does
  * not compile. Each differs from a lane that is right in one thing.
  */
-import type { Entry, Operation } from "../../model/index.ts";
+import type {
+  DeferredHandle,
+  Entry,
+  Generation,
+  Operation,
+  OperationState,
+  RunPhase,
+  RunState,
+  SettledAssistantMessage,
+} from "../../model/index.ts";
 import type { CorruptionReason } from "../corruption-reasons.ts";
 import {
+  asks,
   assistant,
   CANCELLED,
   CONFIGURATION,
@@ -12,6 +22,7 @@ import {
   context,
   entry,
   failureDrain,
+  mayFinish,
   needAssistant,
   OPERATION,
   pending,
@@ -26,6 +37,47 @@ import { manual } from "./structural-states.ts";
 
 /** What is wrong, in words, and as it is stored. */
 export type Refused = readonly [name: string, stored: Stored];
+
+const HANDLE: DeferredHandle = { provider: "acme", modelId: "large", api: "acme-messages", id: "job" };
+
+/** A lane whose run waits for a job, and stands at its source. */
+function deferred(source: Entry = entry("R", assistant("deferred", { deferred: HANDLE }))): Stored {
+  const phase: RunPhase = {
+    kind: "deferred",
+    deferred: {
+      status: "suspended",
+      stepId: "s1",
+      sourceEntryId: "R",
+      poll: 0,
+      configuration: CONFIGURATION,
+      streamOptions: context().streamOptions,
+    },
+  };
+  return at("R", stored(run(phase, { latestAssistantEntryId: "R" }), source));
+}
+
+/** The same lane, standing elsewhere. */
+function at(leafId: string | null, given: Stored): Stored {
+  return { ...given, registers: { ...given.registers, leafId } };
+}
+
+/** The same run with another newest response. */
+function latest(id: string, given: Stored, ...entries: Entry[]): Stored {
+  const { registers } = given;
+  const state = { ...registers.state, latestAssistantEntryId: id } as RunState;
+  return { ...given, registers: { ...registers, state }, entries: [...given.entries, ...entries] };
+}
+
+function failed(response: SettledAssistantMessage): SettledAssistantMessage {
+  return { ...response, stopReason: "error", errorMessage: "no" };
+}
+
+function pendingGeneration(): Extract<Generation, { status: "effect_pending" }> {
+  const phase = pending();
+  if (phase.kind !== "assistant" || phase.generation.status !== "effect_pending")
+    throw new Error("not pending");
+  return phase.generation;
+}
 
 const compact = { ...OPERATION, sourceLeafId: "e1", intent: { kind: "compaction" } } as Operation;
 
@@ -98,7 +150,122 @@ export const REFUSED: Record<CorruptionReason, readonly Refused[]> = {
   result_id_repeated: [
     ["two calls with one result id", batch(planned(0), { ...planned(1), resultEntryId: "r0" })],
   ],
-  queued_id_repeated: [["an id in two queues", stored(queued({ steer: ["q"], followUp: ["q"] }))]],
+  run_leaf_moved: [
+    ["a run at the root", { ...lane({ leafId: null }) }],
+    ["a batch whose lane stands at the prompt", at("e1", batch(planned(0), planned(1)))],
+    ["a batch whose lane stands before its newest result", at("R", batch(completed(0), planned(1)))],
+    ["a deferred job whose lane stands elsewhere", at("e1", deferred())],
+  ],
+  latest_response_mismatch: [
+    ["an end without a response", stored(run(mayFinish()), R)],
+    ["an end of tools without a response", stored(run(mayFinish(false)), R)],
+    ["an end at another response", latest("S", stored(run(mayFinish()), R, entry("S", assistant("stop"))))],
+    [
+      "a batch of another response",
+      latest("S", batch(planned(0), planned(1)), entry("S", assistant("stop"))),
+    ],
+    ["a deferred job of another response", latest("S", deferred(), entry("S", assistant("stop")))],
+    [
+      "a failure of another response",
+      latest("S", stored(run(failureDrain()), R, entry("S", assistant("stop")))),
+    ],
+    [
+      "a compaction that goes back to an end without a response",
+      {
+        ...stored(
+          run({
+            kind: "compaction",
+            reason: "threshold",
+            structural: { taskId: "t", status: "deciding" },
+            resumeAfter: {
+              kind: "checkpoint",
+              continuation: { kind: "may_finish", includeFinalAssistant: true },
+              triggerEntryId: "e1",
+              thresholdCheckedTriggerEntryId: "e1",
+            },
+          }),
+        ),
+        preparations: [["O:t", { kind: "compaction" }]],
+      },
+    ],
+  ],
+  cancellation_mismatch: [
+    [
+      "input that a cancellation left in its queue",
+      {
+        ...stored(
+          run(needAssistant(), {
+            control: { ...CANCELLED, drainedSteer: [], drainedFollowUp: [] } as RunState["control"],
+            inbox: { steer: ["q"], followUp: [], writes: [] },
+          }),
+        ),
+        pending: [["q", message]],
+      },
+    ],
+    [
+      "input that was drained from a compaction",
+      {
+        registers: open({ ...manual(), control: CANCELLED } as OperationState, compact),
+        entries: [user],
+        pending: [
+          ["q1", message],
+          ["q2", message],
+        ],
+        preparations: [["O:t", { kind: "compaction" }]],
+      },
+    ],
+  ],
+  queued_id_repeated: [
+    ["an id in two queues", stored(queued({ steer: ["q"], followUp: ["q"] }))],
+    [
+      "an id twice in the next run",
+      {
+        ...idle({ laneState: { currentOperationId: null, pendingNextRun: ["q", "q"] } }),
+        pending: [["q", message]],
+      },
+    ],
+    [
+      "an id in the next run and in a queue of this one",
+      {
+        ...stored(queued({ steer: ["q"] })),
+        registers: {
+          ...open(queued({ steer: ["q"] })),
+          laneState: { currentOperationId: "O", pendingNextRun: ["q"] },
+        },
+        pending: [["q", message]],
+      },
+    ],
+  ],
+  reserved_id_repeated: [
+    [
+      "a response and its bill under one id",
+      stored(
+        run({
+          kind: "assistant",
+          generation: { ...pendingGeneration(), usageId: "R" },
+        }),
+      ),
+    ],
+    [
+      "a response under the id of a queued item",
+      {
+        ...stored(run(pending(), { inbox: { steer: ["R"], followUp: [], writes: [] } })),
+        pending: [["R", message]],
+      },
+    ],
+    [
+      "a result under the id of an item of the next run",
+      {
+        ...batch(planned(0), planned(1)),
+        registers: {
+          ...batch(planned(0), planned(1)).registers,
+          laneState: { currentOperationId: "O", pendingNextRun: ["r1"] },
+        },
+        pending: [["r1", message]],
+      },
+    ],
+    ...structural("reserved_id_repeated"),
+  ],
   entry_missing: [
     ["a leaf that does not exist", { ...stored(run(needAssistant())), entries: [] }],
     [
@@ -120,27 +287,26 @@ export const REFUSED: Record<CorruptionReason, readonly Refused[]> = {
     ],
     ["a response that does not exist", stored(run(needAssistant(), { latestAssistantEntryId: "R" }))],
     ["a trigger that does not exist", stored(run(pending(1, { triggerEntryId: "e9" })))],
-    ["a failure's response that does not exist", stored(run(failureDrain()))],
+    [
+      "a failure's response that does not exist",
+      stored(run(failureDrain(), { latestAssistantEntryId: "R" })),
+    ],
     ...structural("entry_missing"),
   ],
   entry_of_wrong_kind: [
     ["a response that is a user message", stored(run(needAssistant(), { latestAssistantEntryId: "e1" }))],
+    ["a deferred source without a handle", deferred(R)],
+    ["a deferred source that failed", deferred(entry("R", assistant("error", { deferred: HANDLE })))],
     [
-      "a deferred source without a handle",
-      stored(
-        run({
-          kind: "deferred",
-          deferred: {
-            status: "suspended",
-            stepId: "s1",
-            sourceEntryId: "R",
-            poll: 0,
-            configuration: CONFIGURATION,
-            streamOptions: context().streamOptions,
-          },
-        }),
-        R,
-      ),
+      "a batch of a response that failed",
+      { ...batch(planned(0), planned(1)), entries: [user, entry("R", failed(asks("read", "write")))] },
+    ],
+    [
+      "a prompt that is no message",
+      {
+        ...stored(run(needAssistant())),
+        entries: [{ type: "custom", customType: "note", id: "e1", parentId: null, seq: 1, timestamp: 1 }],
+      },
     ],
     [
       "a result that is a user message",

@@ -47,7 +47,7 @@ export function batch(...calls: ToolCall[]): Stored {
       : [],
   );
   return {
-    registers: open(state),
+    registers: { ...open(state), leafId: results.at(-1)?.id ?? "R" },
     entries: [user, R, ...results],
     toolArguments: ["O:s1:0", "O:s1:1"],
   };

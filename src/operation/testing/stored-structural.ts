@@ -139,6 +139,19 @@ export const structuralCases: [CorruptionReason, string, Stored][] = [
   ],
   ["summary_requests_mismatch", "a third request", stored(manual(summaryPending(1, ["U", "V"], "W")))],
   ["summary_requests_mismatch", "two requests with one bill", stored(manual(summaryPending(1, ["U"], "U")))],
+  ["reserved_id_repeated", "a summary and its bill under one id", stored(manual(summaryPending(1, [], "S")))],
+  [
+    "structural_mismatch",
+    "a compaction with other instructions than the intent's",
+    stored(manual(), { intent: { kind: "compaction", customInstructions: "the numbers" } }),
+  ],
+  [
+    "navigation_mismatch",
+    "a navigation with other instructions than the intent's",
+    stored(summarized(), {
+      intent: { kind: "navigation", targetId: "e0", summarize: true, customInstructions: "the numbers" },
+    }),
+  ],
   ["source_leaf_moved", "a compaction whose lane has moved", stored(manual(), { sourceLeafId: "e0" })],
   ["source_leaf_moved", "a navigation whose lane has moved", stored(moving(null), { sourceLeafId: "e0" })],
   [
