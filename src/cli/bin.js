@@ -24,5 +24,14 @@ process.stdout.on("error", (error) => {
   });
 });
 
+// Whoever ends it by hand leaves no more behind than one that came to its end: what is due at an exit is done, and then
+// the signal has its way, so that a shell sees by what it ended.
+for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) {
+  process.once(signal, () => {
+    process.once("exit", () => process.kill(process.pid, signal));
+    process.exit();
+  });
+}
+
 const { main } = await load();
 process.exitCode = await main(process.argv.slice(2));

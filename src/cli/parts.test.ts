@@ -1,6 +1,6 @@
 /** From the command line: an explorer that is killed loses nothing, and shards of one plan become its result. */
 import { spawn } from "node:child_process";
-import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -20,6 +20,12 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
+/** The scratch folders of a process, wherever this machine has them. */
+const scratchFoldersOf = (pid: number | undefined) =>
+  ["/dev/shm", tmpdir()]
+    .flatMap((place) => (existsSync(place) ? readdirSync(place) : []))
+    .filter((name) => name.startsWith("crashproof-") && name.split("-")[2] === String(pid));
+
 const linesOf = (file: string) => (existsSync(file) ? readFileSync(file, "utf8").split("\n").length - 1 : 0);
 
 describe("an explorer that is killed by kill -9", () => {
@@ -35,6 +41,11 @@ describe("an explorer that is killed by kill -9", () => {
     while (linesOf(at("checkpoint")) < 2) await sleep(2);
     child.kill("SIGKILL");
     expect(await ended).toBe("SIGKILL");
+    // Beside it stands its lock, and no trace of how it was held.
+    expect(readdirSync(folder).filter((file) => file.startsWith("checkpoint"))).toEqual([
+      "checkpoint",
+      "checkpoint.lock",
+    ]);
     const finished = linesOf(at("checkpoint")) - 1;
     expect(finished).toBeLessThan(3);
 
@@ -43,6 +54,24 @@ describe("an explorer that is killed by kill -9", () => {
       `finished ${finished === 1 ? "unit" : "units"} taken up from ${at("checkpoint")}\n`,
     );
     expect(readFileSync(at("again.json"), "utf8")).toBe(readFileSync(at("whole.json"), "utf8"));
+  });
+});
+
+describe.each(["SIGINT", "SIGTERM"] as const)("an explorer that is ended by %s", (signal) => {
+  it("ends by it, and leaves what it had finished and nothing else", async () => {
+    const name = `${signal}-checkpoint`;
+    const child = spawn(process.execPath, [bin, ...LINE, ...MORE, "--checkpoint", at(name)], {
+      stdio: "ignore",
+    });
+    const ended = new Promise<NodeJS.Signals | null>((resolve) =>
+      child.on("exit", (_code, by) => resolve(by)),
+    );
+    while (linesOf(at(name)) < 2) await sleep(2);
+    expect(scratchFoldersOf(child.pid)).toHaveLength(1);
+    child.kill(signal);
+    expect(await ended).toBe(signal);
+    expect(scratchFoldersOf(child.pid)).toEqual([]);
+    expect(readdirSync(folder).filter((file) => file.startsWith(name))).toEqual([name, `${name}.lock`]);
   });
 });
 

@@ -10,6 +10,8 @@ import Database from "better-sqlite3";
 export function takeExclusively(path: string): (() => void) | undefined {
   const database = new Database(path, { timeout: 0 });
   try {
+    // A journal in a file would need room on a full disk, and would stand beside the file of a holder that was killed.
+    database.pragma("journal_mode = MEMORY");
     database.exec("BEGIN EXCLUSIVE");
   } catch (error) {
     database.close();
