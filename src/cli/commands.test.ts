@@ -349,11 +349,11 @@ describe("the exit code", () => {
     expect(exitCodeOf({ ...green, ...changed })).toBe(code);
   });
 
-  it("is 4 when crashproof itself fails, with the stack for whoever mends it", async () => {
+  it("is 4 when crashproof itself fails, with the stack for whoever mends it, and the cause", async () => {
     let err = "";
     const code = await main(["list"], {
       out: () => {
-        throw new TypeError("no terminal");
+        throw new TypeError("no terminal", { cause: new Error("nobody is there") });
       },
       err: (text) => {
         err += text;
@@ -362,6 +362,7 @@ describe("the exit code", () => {
     });
     expect(code).toBe(EXIT.failed);
     expect(err).toMatch(/^crashproof itself failed: TypeError: no terminal\n +at /);
+    expect(err).toContain("[cause]: Error: nobody is there\n");
   });
 });
 

@@ -1,6 +1,7 @@
 /**
  * The command line: one file per command, and nothing here that is not a function of the library first.
  */
+import { inspect as textOf } from "node:util";
 import { Command, CommanderError } from "commander";
 import { canaries } from "./canaries.ts";
 import { crashPoints } from "./crash-points.ts";
@@ -60,9 +61,8 @@ export async function main(args: readonly string[], streams: Streams = hostStrea
       streams.err(`crashproof: ${error.message} [${error.code}]\n`);
       return EXIT.usage;
     }
-    streams.err(
-      `crashproof itself failed: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`,
-    );
+    // With what caused it: a storage that could not write says why only there.
+    streams.err(`crashproof itself failed: ${textOf(error)}\n`);
     return EXIT.failed;
   }
 }

@@ -15,4 +15,4 @@ export {
   ledgerPathOf,
 } from "./protocol.ts";
 export { copyFolder } from "./provision.ts";
-export { openScratch, type Scratch } from "./scratch.ts";
+export { assertRoom, openScratch, type Scratch } from "./scratch.ts";

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { openScratch } from "./scratch.ts";
+import { assertRoom, openScratch } from "./scratch.ts";
 
 let place: string;
 beforeEach(() => {
@@ -25,6 +25,14 @@ function inOtherProcess(end: string): string {
   });
   return basename(stdout.trim());
 }
+
+describe("a folder", () => {
+  it("has room or has not, by what its file system says", () => {
+    expect(() => assertRoom(place, 1)).not.toThrow();
+    expect(() => assertRoom(join(place, "none"), Number.MAX_SAFE_INTEGER)).not.toThrow();
+    expect(() => assertRoom(place, Number.MAX_SAFE_INTEGER)).toThrow(`of room are left for ${place}: `);
+  });
+});
 
 describe("a scratch folder", () => {
   it("is empty at first, and gone with all that is in it when it is told so", () => {

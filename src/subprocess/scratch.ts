@@ -12,11 +12,13 @@
  * 1. A folder is removed by its owner: when it is told to, or when its process exits.
  * 2. What an owner left that was killed is swept by the next run. A folder is swept only if it is this user's, its
  *    name says this world, and no process of that id and start time lives. All others are left alone.
+ * 3. Who asks {@link assertRoom} after each run is told of a full disk before a verdict is taken from it.
  */
 import { createHash } from "node:crypto";
 import {
   accessSync,
   constants,
+  existsSync,
   lstatSync,
   mkdtempSync,
   readdirSync,
@@ -37,10 +39,26 @@ export interface Scratch {
 }
 
 const PREFIX = "crashproof-";
+const MEGABYTE = 1024 * 1024;
 /** The file system type of tmpfs, as `statfs` reports it. */
 const TMPFS_TYPE = 0x01021994;
 /** Less room than this on a memory file system is not used: a full one looks like a failing disk. */
-const ROOM_MIN_BYTES = 512 * 1024 * 1024;
+const ROOM_MIN_BYTES = 512 * MEGABYTE;
+
+/** Less room than this for what is explored is taken for none: the next file may be the one that does not fit. */
+const ROOM_LEFT_MIN_BYTES = 32 * MEGABYTE;
+
+/**
+ * Throws where a folder has hardly any room left: a failure of the system cannot be told from one of a full disk then.
+ */
+export function assertRoom(folder: string, leastBytes = ROOM_LEFT_MIN_BYTES): void {
+  const roomBytes = roomOf(folder);
+  if (roomBytes === undefined || roomBytes >= leastBytes) return;
+  const wanted = `${Math.ceil(leastBytes / MEGABYTE)} MB`;
+  throw new Error(
+    `less than ${wanted} of room are left for ${folder}: what fails there would be taken for a failure of the system; make room, or name another place with TMPDIR`,
+  );
+}
 
 /** Makes a scratch folder, and sweeps what dead runs left beside it. `places` are tried in order. */
 export function openScratch(places: readonly string[] = ["/dev/shm", tmpdir()]): Scratch {
@@ -64,6 +82,13 @@ function remove(folder: string): void {
 
 function removeAll(): void {
   for (const folder of owned) remove(folder);
+}
+
+/** Undefined where nobody says: of a folder that is not there, or on a file system that counts no blocks. */
+function roomOf(folder: string): number | undefined {
+  if (!existsSync(folder)) return undefined;
+  const { bavail, bsize, blocks } = statfsSync(folder);
+  return blocks === 0 ? undefined : bavail * bsize;
 }
 
 function isMemory(place: string): boolean {

@@ -1,5 +1,6 @@
 /** The kinds of runs, in the order in which a result shows them. A new kind is a family here, and nothing elsewhere. */
 
+import { assertRoom } from "../../subprocess/index.ts";
 import type { ExploreHost, ExplorePlan, Progress } from "../plan.ts";
 import type { GroupRecord } from "../tally.ts";
 import type { Watchdog } from "../watchdog.ts";
@@ -40,7 +41,10 @@ export async function runUnit(
   const startMs = host.clock.now();
   const skips = new Skips(plan.skip);
   let last: Progress | undefined;
+  assertRoom(host.folder);
   const told = (group: string) => {
+    // Asked of each run before its record is kept: what a full disk did is no finding about the system.
+    assertRoom(host.folder);
     last = { group, runCount: (last?.runCount ?? 0) + 1 };
     host.progress?.(last);
   };
