@@ -1,6 +1,6 @@
 /** The parts of an exploration: which shard it is, and the checkpoint that it keeps. */
 import { createHash } from "node:crypto";
-import { readFileSync } from "node:fs";
+import { accessSync, constants, existsSync, readFileSync } from "node:fs";
 import {
   Checkpoint,
   CheckpointRefused,
@@ -51,6 +51,8 @@ function openCheckpoint(path: string, plan: ExplorePlan, code: string, streams: 
     );
   try {
     assertNamesFile(path);
+    // Before its lock is made, which stays.
+    if (existsSync(path)) accessSync(path, constants.W_OK);
     return Checkpoint.open(path, { fingerprint: fingerprintOf(plan, code), version, command }, lost);
   } catch (error) {
     if (error instanceof CheckpointRefused) throw new UsageError(error.code, error.message);

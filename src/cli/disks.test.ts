@@ -1,4 +1,7 @@
-/** A disk without room is nobody's broken promise, and leaves nothing half-written. On file systems of the test's own. */
+/**
+ * Disks that are full or read-only: nobody's broken promise, nothing half-written, and a word that says what it is. On
+ * file systems of the test's own.
+ */
 import { spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -63,5 +66,18 @@ describe.runIf(canMount)("a full disk", () => {
     expect(ran.stderr).toMatch(/^crashproof: small\/c cannot be written any more, .*ENOSPC.*\n$/);
     expect(ran.stdout).toMatch(/\nsurvived: [\s\S]*\nc\nc\.lock\nfill\n$/);
     expect(ran.status).toBe(EXIT.survived);
+  });
+});
+
+describe.runIf(canMount)("a read-only disk", () => {
+  it.each([
+    ["--json small/there", "UNWRITABLE_OUTPUT", "access '.*/small/there'"],
+    ["--checkpoint small/new", "UNWRITABLE_CHECKPOINT", "open '.*/small/new.lock'"],
+    ["--checkpoint small/there", "UNWRITABLE_CHECKPOINT", "access 'small/there'"],
+  ])("is seen before anything is explored: %s", (more, code, call) => {
+    const script = `${small("64k")}; touch small/there; mount -o remount,ro small; ${command(more)}`;
+    const ran = inOwnMounts(script);
+    expect(ran.stderr).toMatch(new RegExp(`EROFS: read-only file system, ${call} \\[${code}\\]\\n$`));
+    expect(ran).toMatchObject({ status: EXIT.usage, stdout: "" });
   });
 });
