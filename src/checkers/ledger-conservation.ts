@@ -94,7 +94,7 @@ class LedgerRun implements HarnessCheckRun {
   finish(end: RunEnd, model: StoreModel, report: Report): void {
     const lost = [...this.#lost];
     for (const charges of this.#open.values()) lost.push(...charges.map(({ usage }) => usage));
-    const booked = [...model.usageRows()].filter(({ adjustment, usage }) => !adjustment && !isZero(usage));
+    const booked = model.usageRows().filter(({ adjustment, usage }) => !adjustment && !isZero(usage));
     const left = countBy([
       ...booked.map(({ usage }) => `${usage.input} + ${usage.output} tokens`),
       ...lost.map(tokensText),

@@ -2,6 +2,7 @@
 export class SharedMap<Value> {
   #map: Map<string, Value>;
   #isShared = false;
+  #values: readonly Value[] | undefined;
 
   constructor(map = new Map<string, Value>()) {
     this.#map = map;
@@ -11,6 +12,7 @@ export class SharedMap<Value> {
     this.#isShared = true;
     const copy = new SharedMap(this.#map);
     copy.#isShared = true;
+    copy.#values = this.#values;
     return copy;
   }
 
@@ -22,8 +24,10 @@ export class SharedMap<Value> {
     return this.#map.has(key);
   }
 
-  values(): IterableIterator<Value> {
-    return this.#map.values();
+  /** In the order in which their keys came. They are listed once between two writes, however often they are asked for. */
+  values(): readonly Value[] {
+    this.#values ??= [...this.#map.values()];
+    return this.#values;
   }
 
   set(key: string, value: Value): void {
@@ -35,6 +39,7 @@ export class SharedMap<Value> {
   }
 
   #own(): Map<string, Value> {
+    this.#values = undefined;
     if (this.#isShared) {
       this.#map = new Map(this.#map);
       this.#isShared = false;

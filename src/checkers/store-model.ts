@@ -171,13 +171,10 @@ export class StoreModel {
     return this.#registers.get(namespace)?.get(key) as Register<N> | undefined;
   }
 
-  /** The registers of a namespace whose key starts with `keyPrefix`. */
-  registers<N extends RegisterNamespace>(namespace: N, keyPrefix = ""): Register<N>[] {
-    const found: Register<N>[] = [];
-    for (const register of this.#registers.get(namespace)?.values() ?? []) {
-      if (register.key.startsWith(keyPrefix)) found.push(register as Register<N>);
-    }
-    return found;
+  /** The registers of a namespace whose key starts with `keyPrefix`, in the order in which their keys came. */
+  registers<N extends RegisterNamespace>(namespace: N, keyPrefix = ""): readonly Register<N>[] {
+    const all = (this.#registers.get(namespace)?.values() ?? NONE) as readonly Register<N>[];
+    return keyPrefix === "" ? all : all.filter(({ key }) => key.startsWith(keyPrefix));
   }
 
   entry(id: string): Entry | undefined {
@@ -189,12 +186,12 @@ export class StoreModel {
   }
 
   /** In order of their commits. */
-  entries(): IterableIterator<Entry> {
+  entries(): readonly Entry[] {
     return this.#entries.values();
   }
 
   /** In order of their commits. */
-  usageRows(): IterableIterator<UsageRow> {
+  usageRows(): readonly UsageRow[] {
     return this.#usage.values();
   }
 
@@ -249,6 +246,8 @@ export class StoreModel {
     if (timestamp > 0) this.#lastTimestamp = Math.max(this.#lastTimestamp ?? 0, timestamp);
   }
 }
+
+const NONE: readonly never[] = [];
 
 /** The ids that stand for the pending effects of a state: responses, tool results, summary attempts. */
 function reservedIds(state: OperationState): string[] {

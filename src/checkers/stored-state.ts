@@ -46,11 +46,11 @@ const run: HarnessCheckRun = {
 export function dumpOf(model: StoreModel): SessionDump {
   return {
     metadata: { id: "", createdAt: 0, storageVersion: 1 },
-    entries: [...model.entries()],
+    entries: model.entries(),
     registers: REGISTER_NAMESPACES.flatMap((namespace) => model.registers(namespace)).sort(
       byNamespaceThenSeq,
     ),
-    usage: [...model.usageRows()],
+    usage: model.usageRows(),
     stats: model.stats,
   };
 }

@@ -9,13 +9,17 @@ import type { OperationState, RunPhase, StructuralDecision, ToolBatch } from "..
 import { assistantIn, callsIn, toolResultIn } from "../rows/site.ts";
 import { toolArgsKey } from "../rows/tools.ts";
 import type { StoreModel } from "../store-model.ts";
-import type { Breaks, Invariant } from "./invariant.ts";
+import type { WriteForm } from "../write-form.ts";
+import { type Breaks, type Invariant, OF_LANES, ofWrites } from "./invariant.ts";
 import { setsOf, touchedLanes } from "./touched.ts";
+
+/** Forms that name something which must exist. */
+const OF_STATES: readonly WriteForm[] = ["set lane.leaf", ...OF_LANES, "set op.meta", "set op.state"];
 
 export const CURRENT_STATE_INVARIANT: Invariant = {
   number: 20,
   says: "every entry and register that a lane or its operation names exists, and is of the expected kind",
-  after: ({ writes }, model, breaks) => {
+  after: ofWrites(OF_STATES, ({ writes }, model, breaks) => {
     for (const { key, value } of setsOf(writes, "lane.leaf")) {
       if (value !== null && model.entry(value) === undefined) {
         breaks("the leaf names no entry", `lane.leaf/${key} is ${value}, which does not exist`);
@@ -34,67 +38,80 @@ export const CURRENT_STATE_INVARIANT: Invariant = {
         }
       }
     }
-    for (const { key, value } of setsOf(writes, "op.state")) checkState(key, value, model, breaks);
-  },
+    for (const { key, value } of setsOf(writes, "op.state")) {
+      checkState(value, { operationId: key, model, breaks });
+    }
+  }),
 };
 
-function checkState(operationId: string, state: OperationState, model: StoreModel, breaks: Breaks): void {
-  const entryExists = (what: string, id: string) => {
-    if (model.entry(id) === undefined) breaks(`${what} names no entry`, `${what} of ${operationId} is ${id}`);
-  };
-  const assistantExists = (what: string, id: string) => {
-    if (assistantIn(model.entry(id)) === undefined) {
-      breaks(`${what} names no assistant entry`, `${what} of ${operationId} is ${id}`);
-    }
-  };
-  const preparationExists = (decision: StructuralDecision) => {
-    if (model.register("op.preparation", `${operationId}:${decision.taskId}`) === undefined) {
-      breaks("a structural decision has no preparation", `task ${decision.taskId} of ${operationId}`);
-    }
-  };
+/** Whose state is checked, and what for. */
+interface Place {
+  readonly operationId: string;
+  readonly model: StoreModel;
+  readonly breaks: Breaks;
+}
+
+function checkState(state: OperationState, place: Place): void {
   switch (state.kind) {
     case "compaction":
-      preparationExists(state.structural);
+      preparationExists(state.structural, place);
       return;
     case "navigation":
-      if (state.targetId !== null) entryExists("targetId", state.targetId);
-      if (state.summarize) preparationExists(state.phase.structural);
+      if (state.targetId !== null) entryExists("targetId", state.targetId, place);
+      if (state.summarize) preparationExists(state.phase.structural, place);
       return;
     case "run":
       if (state.latestAssistantEntryId !== null) {
-        assistantExists("latestAssistantEntryId", state.latestAssistantEntryId);
+        assistantExists("latestAssistantEntryId", state.latestAssistantEntryId, place);
       }
-      checkPhase(state.phase);
+      checkPhase(state.phase, place);
       return;
-  }
-
-  function checkPhase(phase: RunPhase): void {
-    switch (phase.kind) {
-      case "checkpoint":
-        entryExists("triggerEntryId", phase.triggerEntryId);
-        return;
-      case "assistant":
-        entryExists("triggerEntryId", phase.generation.context.triggerEntryId);
-        return;
-      case "tools":
-        assistantExists("assistantEntryId", phase.batch.assistantEntryId);
-        checkBatch(operationId, phase.batch, model, breaks);
-        return;
-      case "compaction":
-        preparationExists(phase.structural);
-        entryExists("triggerEntryId", phase.resumeAfter.triggerEntryId);
-        return;
-      case "deferred":
-        assistantExists("sourceEntryId", phase.deferred.sourceEntryId);
-        return;
-      case "failure_drain":
-        if (phase.provenance.kind === "response") assistantExists("provenance", phase.provenance.entryId);
-        return;
-    }
   }
 }
 
-function checkBatch(operationId: string, batch: ToolBatch, model: StoreModel, breaks: Breaks): void {
+function checkPhase(phase: RunPhase, place: Place): void {
+  switch (phase.kind) {
+    case "checkpoint":
+      entryExists("triggerEntryId", phase.triggerEntryId, place);
+      return;
+    case "assistant":
+      entryExists("triggerEntryId", phase.generation.context.triggerEntryId, place);
+      return;
+    case "tools":
+      assistantExists("assistantEntryId", phase.batch.assistantEntryId, place);
+      checkBatch(phase.batch, place);
+      return;
+    case "compaction":
+      preparationExists(phase.structural, place);
+      entryExists("triggerEntryId", phase.resumeAfter.triggerEntryId, place);
+      return;
+    case "deferred":
+      assistantExists("sourceEntryId", phase.deferred.sourceEntryId, place);
+      return;
+    case "failure_drain":
+      if (phase.provenance.kind === "response")
+        assistantExists("provenance", phase.provenance.entryId, place);
+      return;
+  }
+}
+
+function entryExists(what: string, id: string, { operationId, model, breaks }: Place): void {
+  if (model.entry(id) === undefined) breaks(`${what} names no entry`, `${what} of ${operationId} is ${id}`);
+}
+
+function assistantExists(what: string, id: string, { operationId, model, breaks }: Place): void {
+  if (assistantIn(model.entry(id)) === undefined) {
+    breaks(`${what} names no assistant entry`, `${what} of ${operationId} is ${id}`);
+  }
+}
+
+function preparationExists({ taskId }: StructuralDecision, { operationId, model, breaks }: Place): void {
+  if (model.register("op.preparation", `${operationId}:${taskId}`) === undefined) {
+    breaks("a structural decision has no preparation", `task ${taskId} of ${operationId}`);
+  }
+}
+
+function checkBatch(batch: ToolBatch, { operationId, model, breaks }: Place): void {
   const source = callsIn(assistantIn(model.entry(batch.assistantEntryId)));
   const where = `the batch of ${batch.assistantEntryId}`;
   if (source.length !== batch.calls.length) {
@@ -105,19 +122,20 @@ function checkBatch(operationId: string, batch: ToolBatch, model: StoreModel, br
   }
   const ids = new Set(batch.calls.map((call) => call.resultEntryId));
   if (ids.size !== batch.calls.length) breaks("a batch reserves an id twice", where);
-  batch.calls.forEach((call, index) => {
+  for (const [index, call] of batch.calls.entries()) {
     const result = toolResultIn(model.entry(call.resultEntryId));
     if (call.status === "completed") {
       if (result?.toolCallId !== source[index]?.id) {
         breaks("a completed call has no result", `${where}, call ${index}: ${call.resultEntryId}`);
       }
-      return;
+      continue;
     }
     if (result !== undefined)
       breaks("an open call has a result", `${where}, call ${index}: ${call.resultEntryId}`);
+    if (call.status !== "effect_pending") continue;
     const key = toolArgsKey(operationId, batch.turnId, call.sourceIndex);
-    if (call.status === "effect_pending" && model.register("op.tool_args", key) === undefined) {
+    if (model.register("op.tool_args", key) === undefined) {
       breaks("a pending call has no arguments", `${where}, call ${index}: no op.tool_args/${key}`);
     }
-  });
+  }
 }

@@ -4,9 +4,11 @@
  * Checks: 1-4, 7, 9, 11-21. Does not check: 5 (how reads are made) and 10 (a private index; conformance checks it);
  * 6 and 8 are held by `stored-state.ts` and by the entry schema of 7.
  */
+import type { Write } from "../../model/index.ts";
 import type { HarnessCheck, HarnessCheckRun, Report } from "../harness-check.ts";
+import { type FormSet, formsIn } from "../write-form.ts";
 import { CURRENT_STATE_INVARIANT } from "./current-state.ts";
-import type { Breaks, Invariant } from "./invariant.ts";
+import { type Breaks, type Invariant, isAbout } from "./invariant.ts";
 import { OPERATION_INVARIANTS } from "./operation.ts";
 import { SETTLEMENT_INVARIANTS } from "./settlement.ts";
 import { STORAGE_INVARIANTS } from "./storage.ts";
@@ -31,31 +33,48 @@ export const invariants: HarnessCheck = {
 
 const run: HarnessCheckRun = {
   unreadable: (writes, report) => {
-    askEach(report, ASKED_UNREADABLE, ({ unreadable }, breaks) => unreadable?.(writes, breaks));
+    for (const invariant of INVARIANTS) {
+      invariant.unreadable?.(writes, (how, message) => say(invariant, how, message, report));
+    }
   },
   before: (commit, model, report) => {
-    askEach(report, ASKED_BEFORE, ({ before }, breaks) => before?.(commit, model, breaks));
+    let asked: Invariant | undefined;
+    const breaks: Breaks = (how, message) => say(asked, how, message, report);
+    for (asked of concerned(commit.writes).before) asked.before?.check(commit, model, breaks);
   },
   after: (commit, model, report) => {
-    askEach(report, ASKED_AFTER, ({ after }, breaks) => after?.(commit, model, breaks));
+    let asked: Invariant | undefined;
+    const breaks: Breaks = (how, message) => say(asked, how, message, report);
+    for (asked of concerned(commit.writes).after) asked.after?.check(commit, model, breaks);
   },
   fork: () => run,
 };
 
-const ASKED_UNREADABLE = INVARIANTS.filter(({ unreadable }) => unreadable !== undefined);
-const ASKED_BEFORE = INVARIANTS.filter(({ before }) => before !== undefined);
-const ASKED_AFTER = INVARIANTS.filter(({ after }) => after !== undefined);
-
-/** Asks one invariant after another; what is broken is said in the name of the one that is asked. */
-function askEach(
-  report: Report,
-  asked: readonly Invariant[],
-  ask: (invariant: Invariant, breaks: Breaks) => void,
-): void {
-  let index = 0;
-  const breaks: Breaks = (how, message) => {
-    const { number, says } = asked[index] as Invariant;
-    report(`invariant ${number}: ${how}`, `invariant ${number} (${says}): ${message}`);
-  };
-  for (; index < asked.length; index++) ask(asked[index] as Invariant, breaks);
+/** What is broken is said in the name of the invariant that was asked. */
+function say(asked: Invariant | undefined, how: string, message: string, report: Report): void {
+  if (asked === undefined) throw new Error("an invariant is broken that was not asked");
+  const { number, says } = asked;
+  report(`invariant ${number}: ${how}`, `invariant ${number} (${says}): ${message}`);
 }
+
+/** The invariants that a transaction can break, by its check before it is folded and by the one after. */
+interface Concerned {
+  readonly before: readonly Invariant[];
+  readonly after: readonly Invariant[];
+}
+
+function concerned(writes: readonly Write[]): Concerned {
+  const forms = formsIn(writes);
+  let found = concernedBy.get(forms);
+  if (found === undefined) {
+    found = {
+      before: INVARIANTS.filter(({ before }) => before !== undefined && isAbout(before, forms)),
+      after: INVARIANTS.filter(({ after }) => after !== undefined && isAbout(after, forms)),
+    };
+    concernedBy.set(forms, found);
+  }
+  return found;
+}
+
+/** By the forms of a transaction: there are as many as rows, and as defects. */
+const concernedBy = new Map<FormSet, Concerned>();

@@ -1,10 +1,22 @@
 /** Every invariant that is listed is broken at least once here, and found under its number. */
 import { describe, expect, it } from "vitest";
-import type { EntryDraft, OperationState, RunState, Write } from "../../model/index.ts";
+import {
+  type EntryDraft,
+  type OperationState,
+  type RunState,
+  validateWrites,
+  type Write,
+} from "../../model/index.ts";
+import { harnessCommitOf } from "../harness-commit.ts";
+import { recognise } from "../rows/recognise.ts";
+import { StoreModel } from "../store-model.ts";
+import { HISTORIES } from "../testing/histories.ts";
 import { History, twoTools } from "../testing/history.ts";
 import { judged, signatures, withEvents, withWrites } from "../testing/judging.ts";
 import { assistant, drop, set, usageOf } from "../testing/values.ts";
+import { formsIn } from "../write-form.ts";
 import { INVARIANTS } from "./index.ts";
+import { type Invariant, isAbout } from "./invariant.ts";
 
 const found = (history: History) => signatures(history, "invariants");
 const pending = () => new History().seed().prompt().ready().intent().request(0);
@@ -70,7 +82,7 @@ const wrong: Record<string, () => History> = {
     new History().commit("pending", [insert({ ...user, message: assistant("pending", {}) })]),
   "9: the leaf jumps": () => {
     const history = twoTools();
-    const first = history.model.entries().next().value;
+    const first = history.model.entries()[0];
     return history.commit("jump", [set("lane.leaf", "main", first?.id ?? null)]);
   },
   "9: the leaf jumps (entry elsewhere)": () => {
@@ -300,6 +312,31 @@ describe("the invariants", () => {
       .request(0)
       .settleFinish();
     expect(judged(history.crash().completed().crash(), "invariants")).toEqual([]);
+  });
+
+  /** A check that is left out where it is not about the writes must have nothing to say there. */
+  const histories = { ...HISTORIES, ...wrong };
+  it.each(Object.keys(histories))("leave none out that a commit of %s breaks", (name) => {
+    const model = StoreModel.fresh();
+    for (const event of histories[name as keyof typeof histories]?.().events ?? []) {
+      if (event.kind !== "commit") {
+        model.observe(event);
+        continue;
+      }
+      const { writes, result, stats } = harnessCommitOf(event.payload);
+      if (validateWrites(writes) !== undefined) continue;
+      const leftOut: string[] = [];
+      const commit = { writes, result, stats, boundary: event.boundary, found: recognise(writes, model) };
+      const ask = (invariant: Invariant, when: "before" | "after") => {
+        const { [when]: check } = invariant;
+        if (check === undefined || isAbout(check, formsIn(writes))) return;
+        check.check(commit, model, (how) => leftOut.push(`${invariant.number}: ${how}`));
+      };
+      for (const invariant of INVARIANTS) ask(invariant, "before");
+      model.apply(writes, result);
+      for (const invariant of INVARIANTS) ask(invariant, "after");
+      expect(leftOut).toEqual([]);
+    }
   });
 
   it("say which one is broken, in words and with the ids", () => {

@@ -3,27 +3,24 @@
  */
 import { ownedPendingIds } from "../rows/site.ts";
 import type { StoreModel } from "../store-model.ts";
-import type { Invariant } from "./invariant.ts";
+import type { WriteForm } from "../write-form.ts";
+import { type Invariant, OF_LANES, OF_OPERATIONS, ofWrites } from "./invariant.ts";
 import { deletesOf, isOpen, setsOf, touchedLanes, touchedOperations } from "./touched.ts";
+
+/** Forms by which an operation ends, and leaves its result. */
+const OF_ENDS: readonly WriteForm[] = ["delete op.state", "set lane.lastResult", "delete lane.lastResult"];
 
 export const OPERATION_INVARIANTS: readonly Invariant[] = [
   {
     number: 12,
     says: "an open lane names an operation whose op.meta and op.state exist, belong to it and agree in kind",
-    after: ({ writes }, model, breaks) => {
-      const lanes = new Set(touchedLanes(writes));
-      const touched = touchedOperations(writes);
-      for (const id of touched) {
-        const lane = model.value("op.meta", id)?.lane;
-        if (lane !== undefined) lanes.add(lane);
-      }
-      // An operation that is gone says no more on which lane it was.
-      for (const { key, value } of model.registers("lane.state")) {
-        if (value.currentOperationId !== null && touched.has(value.currentOperationId)) lanes.add(key);
-      }
-      for (const lane of lanes) {
-        const id = model.value("lane.state", lane)?.currentOperationId;
-        if (id === null || id === undefined) continue;
+    after: ofWrites([...OF_OPERATIONS, ...OF_LANES], ({ writes }, model, breaks) => {
+      const operations = touchedOperations(writes);
+      for (const { key: lane, value } of model.registers("lane.state")) {
+        const id = value.currentOperationId;
+        if (id === null) continue;
+        const isTouched = operations.has(id) || touchedLanes(writes).has(lane);
+        if (!isTouched && !areOn(lane, operations, model)) continue;
         const meta = model.value("op.meta", id);
         const state = model.value("op.state", id);
         if (meta === undefined) breaks("no op.meta", `lane ${lane} names ${id}, which has no op.meta`);
@@ -41,12 +38,12 @@ export const OPERATION_INVARIANTS: readonly Invariant[] = [
           );
         }
       }
-    },
+    }),
   },
   {
     number: 13,
     says: "op.* registers and owned pending.entry registers exist if and only if their operation is open",
-    before: ({ writes }, model, breaks) => {
+    before: ofWrites(["delete op.state"], ({ writes }, model, breaks) => {
       for (const id of deletesOf(writes, "op.state")) {
         const owned = ownedPendingIds(model.value("op.state", id));
         const lane = model.value("op.meta", id)?.lane;
@@ -61,8 +58,8 @@ export const OPERATION_INVARIANTS: readonly Invariant[] = [
             breaks("a lane's pending.entry is deleted", `pending.entry/${key} is the lane's`);
         }
       }
-    },
-    after: ({ writes }, model, breaks) => {
+    }),
+    after: ofWrites([...OF_OPERATIONS, ...OF_LANES], ({ writes }, model, breaks) => {
       for (const id of touchedOperations(writes)) {
         if (isOpen(id, model)) continue;
         for (const [namespace, count] of leftOf(id, model)) {
@@ -74,12 +71,12 @@ export const OPERATION_INVARIANTS: readonly Invariant[] = [
         const state = model.value("lane.state", lane);
         if (state === undefined) breaks("lane.state is deleted", `lane.state/${lane} is gone`);
       }
-    },
+    }),
   },
   {
     number: 14,
     says: "acceptance observes an idle lane",
-    before: ({ writes }, model, breaks) => {
+    before: ofWrites(["set op.meta"], ({ writes }, model, breaks) => {
       for (const { key, value } of setsOf(writes, "op.meta")) {
         const current = model.value("lane.state", value.lane)?.currentOperationId;
         if (current === undefined)
@@ -88,12 +85,12 @@ export const OPERATION_INVARIANTS: readonly Invariant[] = [
           breaks("the lane is busy", `${key} is accepted on lane ${value.lane} while ${current} is open`);
         }
       }
-    },
+    }),
   },
   {
     number: 16,
     says: "only a terminal transaction makes a lane.lastResult, and every one makes it",
-    before: ({ writes }, model, breaks) => {
+    before: ofWrites(OF_ENDS, ({ writes }, model, breaks) => {
       const ended = deletesOf(writes, "op.state");
       const results = setsOf(writes, "lane.lastResult");
       if (deletesOf(writes, "lane.lastResult").length > 0)
@@ -117,37 +114,42 @@ export const OPERATION_INVARIANTS: readonly Invariant[] = [
           breaks("an operation ends without a lastResult", `${id} is deleted and leaves no result`);
         }
       }
-    },
+    }),
   },
   {
     number: 17,
     says: "a lane has at most one open operation",
-    after: ({ writes }, model, breaks) => {
+    after: ofWrites(["set op.meta"], ({ writes }, model, breaks) => {
       for (const { value } of setsOf(writes, "op.meta")) {
         const open = model.registers("op.meta").filter((register) => register.value.lane === value.lane);
         if (open.length > 1) {
           breaks("two open operations", `lane ${value.lane} has ${open.map(({ key }) => key).join(" and ")}`);
         }
       }
-    },
+    }),
   },
   {
     number: 21,
     says: "an operation ends at most once, and nothing of it comes back",
-    before: ({ writes }, model, breaks) => {
+    before: ofWrites(["set op.state", "delete op.state"], ({ writes }, model, breaks) => {
       for (const id of deletesOf(writes, "op.state")) {
         if (model.value("op.state", id) === undefined)
           breaks("a second end", `${id} ends, and has no state any more`);
       }
-      const accepted = new Set(setsOf(writes, "op.meta").map(({ key }) => key));
-      const isNew = (id: string) => model.value("op.meta", id) === undefined && !accepted.has(id);
+      const accepted = setsOf(writes, "op.meta");
       for (const { key } of setsOf(writes, "op.state")) {
-        if (isNew(key))
+        if (model.value("op.meta", key) === undefined && !accepted.some((meta) => meta.key === key))
           breaks("a state without an operation", `op.state/${key} is set, and op.meta/${key} is absent`);
       }
-    },
+    }),
   },
 ];
+
+/** Whether one of the operations says that it is on the lane. */
+function areOn(lane: string, operations: ReadonlySet<string>, model: StoreModel): boolean {
+  for (const id of operations) if (model.value("op.meta", id)?.lane === lane) return true;
+  return false;
+}
 
 function leftOf(id: string, model: StoreModel): readonly (readonly [string, number])[] {
   const count = (found: unknown) => (found === undefined ? 0 : 1);

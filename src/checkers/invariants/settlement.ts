@@ -2,24 +2,30 @@
  * The invariants of what is reserved and what is settled (spec §9.1, 15, 18 and 19).
  */
 import { jsonEquals } from "../../foundation/index.ts";
-import type { EntryDraft, OperationState, UsageRowDraft } from "../../model/index.ts";
+import type {
+  Deferred,
+  EntryDraft,
+  Generation,
+  OperationState,
+  RunState,
+  UsageRowDraft,
+} from "../../model/index.ts";
 import type { ObservedCommit } from "../harness-check.ts";
 import { assistantIn, callsIn, ownedPendingIds, toolResultIn } from "../rows/site.ts";
 import type { StoreModel } from "../store-model.ts";
-import type { Invariant } from "./invariant.ts";
+import { type Invariant, ofWrites } from "./invariant.ts";
 import { deletesOf, setsOf } from "./touched.ts";
 
 export const SETTLEMENT_INVARIANTS: readonly Invariant[] = [
   {
     number: 15,
     says: "a reserved id exists only with the content that its intent names; a queued id is a register or an entry",
-    before: ({ writes }, model, breaks) => {
-      const promises = promisesOf(model);
+    before: ofWrites(["entry", "usage"], ({ writes }, model, breaks) => {
       const placed = deletesOf(writes, "pending.entry");
       for (const write of writes) {
         if (write.kind === "register") continue;
         const id = write.kind === "entry" ? write.entry.id : write.row.id;
-        const promised = promises.get(id);
+        const promised = promisedAs(id, model);
         if (promised !== undefined) {
           const broken = promised.accepts(write.kind === "entry" ? write.entry : write.row);
           if (!broken) breaks(`${promised.is} is something else`, `id ${id} was reserved for ${promised.is}`);
@@ -35,8 +41,8 @@ export const SETTLEMENT_INVARIANTS: readonly Invariant[] = [
           breaks("placed with another content", `entry ${id} differs from its pending.entry register`);
         }
       }
-    },
-    after: ({ writes }, model, breaks) => {
+    }),
+    after: ofWrites(["set op.state", "set lane.state"], ({ writes }, model, breaks) => {
       for (const { key, value } of setsOf(writes, "op.state")) {
         for (const id of ownedPendingIds(value)) {
           if (model.register("pending.entry", id) === undefined) {
@@ -51,12 +57,12 @@ export const SETTLEMENT_INVARIANTS: readonly Invariant[] = [
           }
         }
       }
-    },
+    }),
   },
   {
     number: 18,
     says: "overflowRecoveryUsed is true only after an overflow compaction",
-    before: ({ writes }, model, breaks) => {
+    before: ofWrites(["set op.state"], ({ writes }, model, breaks) => {
       for (const { key, value } of setsOf(writes, "op.state")) {
         if (!hasUsedOverflow(value) || isInOverflow(value)) continue;
         const before = model.value("op.state", key);
@@ -66,12 +72,12 @@ export const SETTLEMENT_INVARIANTS: readonly Invariant[] = [
           `op.state/${key} says overflow recovery was used; it was not`,
         );
       }
-    },
+    }),
   },
   {
     number: 19,
     says: "a transaction that stores an aborted response writes a state whose control is cancel_requested",
-    before: (commit, _model, breaks) => {
+    before: ofWrites(["entry"], (commit, _model, breaks) => {
       for (const write of commit.writes) {
         if (write.kind !== "entry" || assistantIn(write.entry)?.stopReason !== "aborted") continue;
         if (!writesCancelledState(commit)) {
@@ -81,7 +87,7 @@ export const SETTLEMENT_INVARIANTS: readonly Invariant[] = [
           );
         }
       }
-    },
+    }),
   },
 ];
 
@@ -90,37 +96,53 @@ interface Promised {
   readonly accepts: (content: EntryDraft | UsageRowDraft) => boolean;
 }
 
-/** What the open operations have reserved, by id. There are as many as operations, and as ids in their states. */
-function promisesOf(model: StoreModel): ReadonlyMap<string, Promised> {
-  const promises = new Map<string, Promised>();
+/** What an open operation has reserved the id for. */
+function promisedAs(id: string, model: StoreModel): Promised | undefined {
+  let promised: Promised | undefined;
   for (const { value } of model.registers("op.state")) {
-    if (value.kind !== "run") continue;
-    const { phase } = value;
-    const pending =
-      phase.kind === "assistant" ? phase.generation : phase.kind === "deferred" ? phase.deferred : undefined;
-    if (pending?.status === "effect_pending") {
-      const { responseEntryId, usageId } = pending;
-      promises.set(responseEntryId, {
-        is: "the response",
-        accepts: (content) => "type" in content && assistantIn(content) !== undefined,
-      });
-      promises.set(usageId, {
-        is: "the response's usage",
-        accepts: (content) =>
-          "usage" in content && "adjustment" in content && content.entryId === responseEntryId,
-      });
-    }
-    if (phase.kind !== "tools") continue;
-    const calls = callsIn(assistantIn(model.entry(phase.batch.assistantEntryId)));
-    phase.batch.calls.forEach((call, index) => {
-      if (call.status === "completed") return;
-      promises.set(call.resultEntryId, {
-        is: "the result of a call",
-        accepts: (content) => "type" in content && toolResultIn(content)?.toolCallId === calls[index]?.id,
-      });
-    });
+    if (value.kind === "run") promised = promisedIn(value, id, model) ?? promised;
   }
-  return promises;
+  return promised;
+}
+
+function promisedIn({ phase }: RunState, id: string, model: StoreModel): Promised | undefined {
+  switch (phase.kind) {
+    case "assistant":
+      return pendingAs(phase.generation, id);
+    case "deferred":
+      return pendingAs(phase.deferred, id);
+    case "tools": {
+      const { calls, assistantEntryId } = phase.batch;
+      const index = calls.findLastIndex((call) => call.status !== "completed" && call.resultEntryId === id);
+      if (index < 0) return undefined;
+      const source = callsIn(assistantIn(model.entry(assistantEntryId)))[index];
+      return {
+        is: "the result of a call",
+        accepts: (content) => "type" in content && toolResultIn(content)?.toolCallId === source?.id,
+      };
+    }
+    case "checkpoint":
+    case "compaction":
+    case "failure_drain":
+      return undefined;
+  }
+}
+
+function pendingAs(effect: Generation | Deferred, id: string): Promised | undefined {
+  if (effect.status !== "effect_pending") return undefined;
+  const { responseEntryId, usageId } = effect;
+  if (id === usageId) {
+    return {
+      is: "the response's usage",
+      accepts: (content) =>
+        "usage" in content && "adjustment" in content && content.entryId === responseEntryId,
+    };
+  }
+  if (id !== responseEntryId) return undefined;
+  return {
+    is: "the response",
+    accepts: (content) => "type" in content && assistantIn(content) !== undefined,
+  };
 }
 
 function hasUsedOverflow(state: OperationState): boolean {

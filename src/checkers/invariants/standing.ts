@@ -44,7 +44,7 @@ export function brokenInvariants(
   checkOwners(model, breaks);
   const writes = writesOf(dump);
   for (const { number, says, after } of INVARIANTS) {
-    after?.({ writes }, model, (how, message) => breaks(number, `${how}: ${message} (${says})`));
+    after?.check({ writes }, model, (how, message) => breaks(number, `${how}: ${message} (${says})`));
   }
   return broken;
 }

@@ -5,13 +5,13 @@
  * and 5, which is about how reads are made.
  */
 import { validateRegister } from "../../model/index.ts";
-import type { Invariant } from "./invariant.ts";
+import { type Invariant, ofWrites } from "./invariant.ts";
 
 export const STORAGE_INVARIANTS: readonly Invariant[] = [
   {
     number: 1,
     says: "entries and usage rows are written once, in one space of ids",
-    before: ({ writes }, model, breaks) => {
+    before: ofWrites(["entry", "usage"], ({ writes }, model, breaks) => {
       const fresh = new Set<string>();
       for (const write of writes) {
         if (write.kind === "register") continue;
@@ -23,23 +23,25 @@ export const STORAGE_INVARIANTS: readonly Invariant[] = [
           breaks(`${write.kind} under an existing id`, `id ${id} is already the id of an ${old}`);
         }
       }
-    },
+    }),
   },
   {
     number: 2,
     says: "seq rises strictly in the order of writes, over the whole session",
-    before: ({ writes, result }, model, breaks) => {
-      if (result.seqs.length !== writes.length) {
-        breaks("seqs missing", `${writes.length} writes were answered with ${result.seqs.length} seqs`);
-      }
-      if (result.seqs[0] !== result.firstSeq) {
-        breaks("firstSeq", `firstSeq is ${result.firstSeq}, the first write got ${result.seqs[0]}`);
-      }
-      let last = model.lastSeq ?? 0;
-      for (const seq of result.seqs) {
-        if (seq <= last) breaks("seq does not rise", `seq ${seq} follows ${last}`);
-        last = Math.max(last, seq);
-      }
+    before: {
+      check: ({ writes, result }, model, breaks) => {
+        if (result.seqs.length !== writes.length) {
+          breaks("seqs missing", `${writes.length} writes were answered with ${result.seqs.length} seqs`);
+        }
+        if (result.seqs[0] !== result.firstSeq) {
+          breaks("firstSeq", `firstSeq is ${result.firstSeq}, the first write got ${result.seqs[0]}`);
+        }
+        let last = model.lastSeq ?? 0;
+        for (const seq of result.seqs) {
+          if (seq <= last) breaks("seq does not rise", `seq ${seq} follows ${last}`);
+          last = Math.max(last, seq);
+        }
+      },
     },
   },
   {
@@ -60,7 +62,7 @@ export const STORAGE_INVARIANTS: readonly Invariant[] = [
   {
     number: 4,
     says: "each payload exists in exactly one place",
-    after: ({ writes }, model, breaks) => {
+    after: ofWrites(["entry", "set pending.entry", "delete pending.entry"], ({ writes }, model, breaks) => {
       for (const write of writes) {
         const id =
           write.kind === "entry"
@@ -75,6 +77,6 @@ export const STORAGE_INVARIANTS: readonly Invariant[] = [
           `id ${id} has both an entry and a register`,
         );
       }
-    },
+    }),
   },
 ];

@@ -6,32 +6,12 @@ import type { StoreModel } from "../store-model.ts";
 
 /** Ids of operations that the transaction writes any register of. */
 export function touchedOperations(writes: readonly Write[]): ReadonlySet<string> {
-  const ids = new Set<string>();
-  for (const write of writes) {
-    if (write.kind !== "register") continue;
-    switch (write.namespace) {
-      case "op.meta":
-      case "op.state":
-        ids.add(write.key);
-        break;
-      case "op.tool_args":
-      case "op.preparation":
-        ids.add(write.key.slice(0, Math.max(0, write.key.indexOf(":"))));
-        break;
-      default:
-        break;
-    }
-  }
-  return ids;
+  return sortedOut(writes).operations;
 }
 
 /** Names of lanes that the transaction writes the state of. */
 export function touchedLanes(writes: readonly Write[]): ReadonlySet<string> {
-  const lanes = new Set<string>();
-  for (const write of writes) {
-    if (write.kind === "register" && write.namespace === "lane.state") lanes.add(write.key);
-  }
-  return lanes;
+  return sortedOut(writes).lanes;
 }
 
 /** The values that the transaction sets in a namespace, in order. */
@@ -55,28 +35,46 @@ interface SetValue<N extends RegisterNamespace> {
 interface SortedOut {
   readonly sets: ReadonlyMap<string, readonly { key: string; value: unknown }[]>;
   readonly deletes: ReadonlyMap<string, readonly string[]>;
+  readonly operations: ReadonlySet<string>;
+  readonly lanes: ReadonlySet<string>;
 }
 
 const NONE: readonly never[] = [];
 
 /** Many invariants ask one transaction in a row, so the last one is remembered. */
-let last: SortedOut & { readonly writes: readonly Write[] } = {
-  writes: [],
-  sets: new Map(),
-  deletes: new Map(),
-};
+let last: { readonly writes: readonly Write[]; readonly found: SortedOut } | undefined;
 
 function sortedOut(writes: readonly Write[]): SortedOut {
-  if (last.writes === writes) return last;
+  if (last?.writes !== writes) last = { writes, found: sortOut(writes) };
+  return last.found;
+}
+
+function sortOut(writes: readonly Write[]): SortedOut {
   const sets = new Map<string, { key: string; value: unknown }[]>();
   const deletes = new Map<string, string[]>();
+  const operations = new Set<string>();
+  const lanes = new Set<string>();
   for (const write of writes) {
     if (write.kind !== "register") continue;
     if (write.op === "delete") add(deletes, write.namespace, write.key);
     else add(sets, write.namespace, write);
+    switch (write.namespace) {
+      case "op.meta":
+      case "op.state":
+        operations.add(write.key);
+        break;
+      case "op.tool_args":
+      case "op.preparation":
+        operations.add(write.key.slice(0, Math.max(0, write.key.indexOf(":"))));
+        break;
+      case "lane.state":
+        lanes.add(write.key);
+        break;
+      default:
+        break;
+    }
   }
-  last = { writes, sets, deletes };
-  return last;
+  return { sets, deletes, operations, lanes };
 }
 
 function add<Item>(lists: Map<string, Item[]>, name: string, item: Item): void {
@@ -87,5 +85,8 @@ function add<Item>(lists: Map<string, Item[]>, name: string, item: Item): void {
 
 /** Whether a lane names the operation as its current one. */
 export function isOpen(operationId: string, model: StoreModel): boolean {
-  return model.registers("lane.state").some(({ value }) => value.currentOperationId === operationId);
+  for (const { value } of model.registers("lane.state")) {
+    if (value.currentOperationId === operationId) return true;
+  }
+  return false;
 }

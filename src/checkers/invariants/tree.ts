@@ -7,7 +7,8 @@
 import { validateEntryDraft, type Write } from "../../model/index.ts";
 import type { ObservedCommit } from "../harness-check.ts";
 import type { StoreModel } from "../store-model.ts";
-import type { Invariant } from "./invariant.ts";
+import { type Invariant, ofWrites } from "./invariant.ts";
+import { deletesOf, setsOf } from "./touched.ts";
 
 export const TREE_INVARIANTS: readonly Invariant[] = [
   {
@@ -28,27 +29,25 @@ export const TREE_INVARIANTS: readonly Invariant[] = [
   {
     number: 9,
     says: "a lane's leaf moves by an append or by a navigation, and by nothing else",
-    before: (commit, model, breaks) => {
-      for (const write of commit.writes) {
-        if (write.kind !== "register" || write.namespace !== "lane.leaf") continue;
-        if (write.op === "delete") breaks("the leaf is deleted", `lane.leaf/${write.key} is deleted`);
+    before: ofWrites(["set lane.leaf", "delete lane.leaf"], (commit, model, breaks) => {
+      for (const key of deletesOf(commit.writes, "lane.leaf")) {
+        breaks("the leaf is deleted", `lane.leaf/${key} is deleted`);
       }
-      for (const lane of lanesWithLeaf(commit.writes)) {
+      for (const [lane, moved] of movedLeaves(commit.writes)) {
         const old = model.value("lane.leaf", lane);
         if (old === undefined) continue;
-        const moved = newLeaf(commit.writes, lane);
         if (moved === old || isAppend(commit, moved, old) || isNavigation(commit, model, moved)) continue;
         breaks(
           "the leaf jumps",
           `the leaf of ${lane} moves from ${old} to ${moved} without an append or a navigation`,
         );
       }
-    },
+    }),
   },
   {
     number: 11,
     says: "a parent exists before its child",
-    before: ({ writes }, model, breaks) => {
+    before: ofWrites(["entry"], ({ writes }, model, breaks) => {
       const fresh = new Set<string>();
       for (const write of writes) {
         if (write.kind !== "entry") continue;
@@ -58,33 +57,20 @@ export const TREE_INVARIANTS: readonly Invariant[] = [
         }
         fresh.add(id);
       }
-    },
+    }),
   },
 ];
 
-function lanesWithLeaf(writes: readonly Write[]): ReadonlySet<string> {
-  const lanes = new Set<string>();
-  for (const write of writes) {
-    if (write.kind === "register" && write.op === "set" && write.namespace === "lane.leaf")
-      lanes.add(write.key);
-  }
-  return lanes;
-}
-
-function newLeaf(writes: readonly Write[], lane: string): string | null | undefined {
-  let leaf: string | null | undefined;
-  for (const write of writes) {
-    const isLeaf = write.kind === "register" && write.op === "set" && write.namespace === "lane.leaf";
-    if (isLeaf && write.key === lane) leaf = write.value;
-  }
-  return leaf;
+/** Lanes with the leaf that the transaction leaves them. */
+function movedLeaves(writes: readonly Write[]): ReadonlyMap<string, string | null> {
+  return new Map(setsOf(writes, "lane.leaf").map(({ key, value }) => [key, value]));
 }
 
 /** The new leaf is an entry of this transaction, and the entries of this transaction lead from it to the old leaf. */
-function isAppend({ writes }: ObservedCommit, moved: string | null | undefined, old: string | null): boolean {
+function isAppend({ writes }: ObservedCommit, moved: string | null, old: string | null): boolean {
   const parents = new Map<string, string | null>();
   for (const write of writes) if (write.kind === "entry") parents.set(write.entry.id, write.entry.parentId);
-  let at = moved;
+  let at: string | null | undefined = moved;
   for (let step = 0; step <= parents.size; step++) {
     if (step > 0 && at === old) return true;
     if (at === null || at === undefined) return false;
@@ -94,11 +80,7 @@ function isAppend({ writes }: ObservedCommit, moved: string | null | undefined, 
 }
 
 /** A navigation's terminal transaction moves the leaf to the target, or to the summary below it. */
-function isNavigation(
-  { writes }: ObservedCommit,
-  model: StoreModel,
-  moved: string | null | undefined,
-): boolean {
+function isNavigation({ writes }: ObservedCommit, model: StoreModel, moved: string | null): boolean {
   for (const write of writes) {
     if (write.kind !== "register" || write.op !== "delete" || write.namespace !== "op.meta") continue;
     const intent = model.value("op.meta", write.key)?.intent;

@@ -31,7 +31,7 @@ const scenario: Scenario = {
 };
 
 const newest = (history: History): AgentMessage[] => {
-  const entry = [...history.model.entries()].at(-1);
+  const entry = history.model.entries().at(-1);
   return entry?.type === "message" ? [entry.message] : [];
 };
 

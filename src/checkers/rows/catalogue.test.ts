@@ -9,7 +9,9 @@ import { judged } from "../testing/judging.ts";
 import type { Step } from "../testing/session-history.ts";
 import { drop, set, usageOf } from "../testing/values.ts";
 import { CATALOGUE } from "./catalogue.ts";
-import { recognise } from "./recognise.ts";
+import { complaintOf, recognise } from "./recognise.ts";
+import { SAME_PHASE } from "./row.ts";
+import { siteOf } from "./site.ts";
 
 const steps: readonly Step[] = Object.values(HISTORIES).flatMap((build) => build().steps);
 const names = CATALOGUE.map(({ name }) => name);
@@ -44,6 +46,32 @@ describe("the catalogue", () => {
 
   it.each(Object.entries(HISTORIES))("belongs to judges that pass %s", (_, build) => {
     expect(judged(build())).toEqual([]);
+  });
+});
+
+describe("rows are sorted out", () => {
+  const isSame = (found: ReturnType<typeof recognise>, names: readonly string[]) =>
+    found.ok ? names.length === 1 && names[0] === found.name : names.length !== 1;
+
+  it.each(names)("by forms and control without losing %s", (name) => {
+    for (const { writes, before } of examples(name)) {
+      const broken = [
+        ...writes.map((_, index) => writes.filter((_write, place) => place !== index)),
+        ...writes.map((write, index) => [...writes.slice(0, index), write, ...writes.slice(index)]),
+        [...writes].reverse(),
+      ];
+      for (const each of [writes, ...broken]) {
+        const site = siteOf(each, before);
+        const conforming = CATALOGUE.filter((row) => {
+          // Whether the phase stays is left to the row's facts here.
+          const leads = row.to === SAME_PHASE || row.to.includes(site.to);
+          return row.from.includes(site.from) && leads && complaintOf(row, site) === undefined;
+        });
+        const found = recognise(each, before);
+        const all = conforming.map((row) => row.name);
+        expect(isSame(found, all), `${name}: ${all} and ${found.ok && found.name}`).toBe(true);
+      }
+    }
   });
 });
 

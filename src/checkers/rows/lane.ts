@@ -3,8 +3,11 @@
  */
 import { jsonEquals } from "../../foundation/index.ts";
 import { isRegisterNamespace, type Write } from "../../model/index.ts";
+import { WRITE_FORMS } from "../write-form.ts";
 import { type Cursor, describeWrite, fact, type Row, type Step, writeAt } from "./row.ts";
 import { entry, laneState, leafToNewest, set, usage } from "./steps.ts";
+
+const FACT_FORMS = WRITE_FORMS.filter((form) => form.includes(" fact."));
 
 const isIdle = fact("the lane is idle", ({ laneBefore }) => laneBefore?.currentOperationId === null);
 
@@ -102,6 +105,8 @@ export const LANE_ROWS: readonly Row[] = [
 function factWrite(): Step {
   return {
     says: "set or delete one fact",
+    forms: FACT_FORMS,
+    mayTakeNone: false,
     take: (cursor: Cursor) => {
       const write = writeAt(cursor);
       if (!isFactWrite(write)) return describeWrite(write);

@@ -18,6 +18,8 @@ function navigation(site: Site): NavigationState | undefined {
 /** `upsert lane.leaf` = the target; what follows hangs below it. */
 const leafToTarget: Step = {
   says: "set lane.leaf to the target",
+  forms: ["set lane.leaf"],
+  mayTakeNone: false,
   take: (cursor: Cursor) => {
     const write = writeAt(cursor);
     const target = navigation(cursor.site)?.targetId;
@@ -34,6 +36,8 @@ const leafToTarget: Step = {
 /** `upsert fact.label` when the navigation carries a label: of the entry that it ends at, or of its target. */
 const labelIfAny: Step = {
   says: "set fact.label if a label is present",
+  forms: ["set fact.label"],
+  mayTakeNone: true,
   take: (cursor: Cursor) => {
     const label = navigation(cursor.site)?.label;
     if (label === undefined) return undefined;

@@ -8,7 +8,7 @@ import { jsonEquals } from "../../foundation/index.ts";
 import type { Inbox, LaneState, PendingEntry, RunState } from "../../model/index.ts";
 import { isOnItsLane, isRunning, keepsAllBut } from "./facts.ts";
 import { RUN_PHASES } from "./phase.ts";
-import { type Fact, fact, type Row } from "./row.ts";
+import { type Fact, fact, type Row, SAME_PHASE } from "./row.ts";
 import { checkpointOf, runAfter, runBefore, type Site } from "./site.ts";
 import { drop, dropEach, entriesFromRegisters, entry, laneState, leafToNewest, set, state } from "./steps.ts";
 
@@ -50,7 +50,7 @@ function admission(queue: Queue, name: string, mayBeCancelled: boolean): Row {
     section: "§3.11",
     says: `an item is admitted to ${queue}: its register, its id at the end of the list`,
     from: RUN_PHASES,
-    to: RUN_PHASES,
+    to: SAME_PHASE,
     writes: [
       set("pending.entry", registerId, (value) => {
         return queue === "writes" || (value as PendingEntry).type === "message";
@@ -162,7 +162,7 @@ export const QUEUE_ROWS: readonly Row[] = [
     section: "§3.11",
     says: "a queued item is withdrawn: the list without its id, no register",
     from: RUN_PHASES,
-    to: RUN_PHASES,
+    to: SAME_PHASE,
     writes: [state, drop("pending.entry", registerId)],
     holds: [
       isOnItsLane,
@@ -199,7 +199,7 @@ export const QUEUE_ROWS: readonly Row[] = [
     section: "§3.12",
     says: "deferred custom writes are applied; what the run does next stays",
     from: RUN_PHASES,
-    to: RUN_PHASES,
+    to: SAME_PHASE,
     writes: [
       entriesFromRegisters(consumed("writes")),
       dropEach("pending.entry", consumed("writes")),
@@ -245,7 +245,7 @@ export const QUEUE_ROWS: readonly Row[] = [
     section: "§4.6",
     says: "the first abort: cancel_requested, queues drained into control, registers stay",
     from: RUN_PHASES,
-    to: RUN_PHASES,
+    to: SAME_PHASE,
     writes: [state],
     holds: [
       isOnItsLane,

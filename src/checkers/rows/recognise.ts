@@ -5,12 +5,14 @@
  * and after. Does not check: timing (`notBefore`, message times), the wording of messages, and what the world did;
  * other checkers do.
  */
-import { validateWrites, type Write } from "../../model/index.ts";
+import { type OperationState, validateWrites, type Write } from "../../model/index.ts";
 import type { StoreModel } from "../store-model.ts";
+import { type FormSet, formSetOf, formsIn } from "../write-form.ts";
 import { CATALOGUE } from "./catalogue.ts";
+import { isCancelled, isRunning } from "./facts.ts";
 import { OUTSIDE_ROWS } from "./outside.ts";
 import type { PhaseName } from "./phase.ts";
-import { type Cursor, describeWrite, type Row } from "./row.ts";
+import { type Cursor, describeWrite, type Row, SAME_PHASE } from "./row.ts";
 import { type Site, siteOf } from "./site.ts";
 
 /** The label of a commit that no row explains. */
@@ -38,12 +40,12 @@ export interface RowMismatch {
 export function recognise(writes: readonly Write[], model: StoreModel): RowMatch | RowMismatch {
   const site = siteOf(writes, model);
   let match: Row | undefined;
-  for (const row of candidatesOf(site, model)) {
+  for (const row of likelyOf(site)) {
     if (!conforms(row, site)) continue;
-    if (match !== undefined) return mismatch(site, model);
+    if (match !== undefined) return mismatch(site);
     match = row;
   }
-  return match === undefined ? mismatch(site, model) : { ok: true, name: match.name, row: match, site };
+  return match === undefined ? mismatch(site) : { ok: true, name: match.name, row: match, site };
 }
 
 /** The label of a transaction that is about to be committed. */
@@ -80,26 +82,53 @@ function cursorAt(site: Site): Cursor {
   return { site, at: 0, tip: site.leaf, newest: undefined };
 }
 
-function candidatesOf({ from, to }: Site, model: StoreModel): readonly Row[] {
-  const known = rowsByPhases.get(from)?.get(to) ?? NO_ROWS;
-  if (!model.isOutsiderAtWork || to !== "gone") return known;
-  return [...known, ...OUTSIDE_ROWS.filter((row) => row.from.includes(from))];
+/** The rows that lead from the one phase to the other. */
+function candidatesOf({ from, to, model }: Site): readonly Row[] {
+  const rows = to === "gone" && model.isOutsiderAtWork ? [...CATALOGUE, ...OUTSIDE_ROWS] : CATALOGUE;
+  return rows.filter((row) => row.from.includes(from) && phasesAfter(row, from).includes(to));
 }
 
-const NO_ROWS: readonly Row[] = [];
+function phasesAfter({ to }: Row, from: PhaseName): readonly PhaseName[] {
+  return to === SAME_PHASE ? [from] : to;
+}
 
-/** Rows by the phase before and the phase after. */
-const rowsByPhases = new Map<PhaseName, Map<PhaseName, Row[]>>();
-for (const row of CATALOGUE) {
-  for (const from of row.from) {
-    const rows = rowsByPhases.get(from) ?? new Map<PhaseName, Row[]>();
-    rowsByPhases.set(from, rows);
-    for (const to of row.to) rows.set(to, [...(rows.get(to) ?? []), row]);
+/** The candidates but for those that cannot conform: by the forms of the writes, and by the control before. */
+function likelyOf(site: Site): readonly Row[] {
+  const { from, to, model, before, writes } = site;
+  if (model.isOutsiderAtWork) return candidatesOf(site);
+  const forms = formsIn(writes);
+  const control = before?.control.status;
+  const key = `${from} ${to} ${control} ${forms}`;
+  let rows = likely.get(key);
+  if (rows === undefined) {
+    rows = candidatesOf(site).filter((row) => mayTake(forms, row) && mayBeUnder(control, row));
+    likely.set(key, rows);
   }
+  return rows;
 }
 
-function mismatch(site: Site, model: StoreModel): RowMismatch {
-  const candidates = candidatesOf(site, model);
+/** Transactions that a runtime makes are of few kinds; those that a broken one makes are as many as its defects. */
+const likely = new Map<string, readonly Row[]>();
+
+/** Whether the steps of a row take nothing but these forms, and each of them that it must take. */
+function mayTake(forms: FormSet, { writes }: Row): boolean {
+  let taken = 0;
+  for (const step of writes) {
+    const own = formSetOf(step.forms);
+    if (!step.mayTakeNone && (forms & own) === 0) return false;
+    taken |= own;
+  }
+  return (forms & ~taken) === 0;
+}
+
+/** Whether the facts of a row allow a control before the transaction; what they say beside that is for the site. */
+function mayBeUnder(control: OperationState["control"]["status"] | undefined, { holds }: Row): boolean {
+  if (holds.includes(isRunning) && control !== "running") return false;
+  return !holds.includes(isCancelled) || control === "cancel_requested";
+}
+
+function mismatch(site: Site): RowMismatch {
+  const candidates = candidatesOf(site);
   const matches = candidates.filter((row) => conforms(row, site));
   const shape = site.writes.map(describeWrite).join(", ");
   const where = `${site.from} → ${site.to}`;

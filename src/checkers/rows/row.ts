@@ -9,6 +9,7 @@
  * text that must agree.
  */
 import type { EntryDraft, Write } from "../../model/index.ts";
+import type { WriteForm } from "../write-form.ts";
 import type { PhaseName } from "./phase.ts";
 import type { Site } from "./site.ts";
 
@@ -21,10 +22,13 @@ export interface Row {
   /** The row, in words. */
   readonly says: string;
   readonly from: readonly PhaseName[];
-  readonly to: readonly PhaseName[];
+  /** `SAME_PHASE`: the one that it came from, and a fact of the row says so. */
+  readonly to: readonly PhaseName[] | typeof SAME_PHASE;
   readonly writes: readonly Step[];
   readonly holds: readonly Fact[];
 }
+
+export const SAME_PHASE = "the same";
 
 /** Something that must be true of the transaction. */
 export interface Fact {
@@ -35,6 +39,10 @@ export interface Fact {
 /** One element of a write pattern: takes the writes that are its own. */
 export interface Step {
   readonly says: string;
+  /** The writes that it takes are of these forms. */
+  readonly forms: readonly WriteForm[];
+  /** Whether it may take none. */
+  readonly mayTakeNone: boolean;
   /** Moves the cursor past its writes. Returns what it found instead, if they are not there. */
   readonly take: (cursor: Cursor) => string | undefined;
 }

@@ -6,6 +6,7 @@
  */
 import { jsonEquals } from "../../foundation/index.ts";
 import type { EntryDraft, RegisterNamespace, UsageRowDraft } from "../../model/index.ts";
+import type { WriteForm } from "../write-form.ts";
 import { type Cursor, describeWrite, type Step, writeAt } from "./row.ts";
 import { ownedPendingIds, type Site, toolResultIn } from "./site.ts";
 
@@ -17,7 +18,7 @@ export function entry(what: {
   readonly id?: Naming;
   readonly accepts: (entry: EntryDraft, site: Site) => boolean;
 }): Step {
-  return step(`insert ${what.is}`, (cursor) => {
+  return step(`insert ${what.is}`, "entry", (cursor) => {
     const write = writeAt(cursor);
     if (write?.kind !== "entry") return describeWrite(write);
     if (what.id !== undefined && write.entry.id !== what.id(cursor.site)) {
@@ -32,7 +33,7 @@ export function entry(what: {
 
 /** Inserts `ids` in order, each from its `pending.entry` register. */
 export function entriesFromRegisters(ids: (site: Site) => readonly string[]): Step {
-  return step("insert the queued entries, in order, from their registers", (cursor) => {
+  return mayStep("insert the queued entries, in order, from their registers", "entry", (cursor) => {
     for (const id of ids(cursor.site)) {
       const write = writeAt(cursor);
       if (write?.kind !== "entry") return describeWrite(write);
@@ -54,7 +55,8 @@ export function entriesFromRegisters(ids: (site: Site) => readonly string[]): St
 
 /** Inserts one or more message entries, chained. */
 export function newMessages(least: number): Step {
-  return step(`insert ${least} or more new message entries`, (cursor) => {
+  const make = least === 0 ? mayStep : step;
+  return make(`insert ${least} or more new message entries`, "entry", (cursor) => {
     let count = 0;
     for (;;) {
       const write = writeAt(cursor);
@@ -73,7 +75,7 @@ export function usage(what: {
   readonly is: string;
   readonly accepts: (row: UsageRowDraft, cursor: Cursor) => boolean;
 }): Step {
-  return step(`insert usage (${what.is})`, (cursor) => {
+  return step(`insert usage (${what.is})`, "usage", (cursor) => {
     const write = writeAt(cursor);
     if (write?.kind !== "usage") return describeWrite(write);
     if (!what.accepts(write.row, cursor)) return `a usage row that is not ${what.is}`;
@@ -83,7 +85,7 @@ export function usage(what: {
 }
 
 /** Inserts the usage that a tool reported in its result, and nothing if it reported none. */
-export const usageIfReported: Step = step("insert usage if the tool reported one", (cursor) => {
+export const usageIfReported: Step = mayStep("insert usage if the tool reported one", "usage", (cursor) => {
   const reported = toolResultIn(cursor.newest)?.usage;
   const write = writeAt(cursor);
   if (reported === undefined) return undefined;
@@ -97,7 +99,7 @@ export const usageIfReported: Step = step("insert usage if the tool reported one
 });
 
 /** Takes a row of the ledger if one stands here. */
-export const usageOfHookIfAny: Step = step("insert the hook's usage if any", (cursor) => {
+export const usageOfHookIfAny: Step = mayStep("insert the hook's usage if any", "usage", (cursor) => {
   const write = writeAt(cursor);
   if (write?.kind !== "usage") return undefined;
   if (write.row.adjustment) return "an adjustment";
@@ -106,7 +108,7 @@ export const usageOfHookIfAny: Step = step("insert the hook's usage if any", (cu
 });
 
 /** `upsert lane.leaf` = the newest entry. */
-export const leafToNewest: Step = step("set lane.leaf to the newest entry", (cursor) => {
+export const leafToNewest: Step = step("set lane.leaf to the newest entry", "set lane.leaf", (cursor) => {
   const write = writeAt(cursor);
   if (write?.kind !== "register" || write.op !== "set" || write.namespace !== "lane.leaf") {
     return describeWrite(write);
@@ -123,7 +125,7 @@ export function set(
   key: Naming,
   accepts: (value: unknown, cursor: Cursor) => boolean = () => true,
 ): Step {
-  return step(`set ${namespace}`, (cursor) => {
+  return step(`set ${namespace}`, `set ${namespace}`, (cursor) => {
     const write = writeAt(cursor);
     if (write?.kind !== "register" || write.op !== "set" || write.namespace !== namespace) {
       return describeWrite(write);
@@ -137,7 +139,7 @@ export function set(
 
 /** Deletes one register. */
 export function drop(namespace: RegisterNamespace, key: Naming): Step {
-  return step(`delete ${namespace}`, (cursor) => {
+  return step(`delete ${namespace}`, `delete ${namespace}`, (cursor) => {
     const write = writeAt(cursor);
     if (write?.kind !== "register" || write.op !== "delete" || write.namespace !== namespace) {
       return describeWrite(write);
@@ -150,21 +152,26 @@ export function drop(namespace: RegisterNamespace, key: Naming): Step {
 
 /** Deletes every register of a namespace whose key starts with a prefix. */
 export function dropPrefix(namespace: RegisterNamespace, prefix: Naming): Step {
-  return dropSet(namespace, (site) => {
+  return mayStep(`delete the ${namespace} registers`, `delete ${namespace}`, (cursor) => {
+    const { site, at: first } = cursor;
     const start = prefix(site);
-    if (start === undefined) return undefined;
-    return {
-      isMember: (key) => key.startsWith(start),
-      present: site.model.registers(namespace, start).map((register) => register.key),
-    };
+    if (start === undefined) return "no operation";
+    takeDrops(cursor, namespace, (key) => key.startsWith(start));
+    for (const { key } of site.model.registers(namespace)) {
+      if (key.startsWith(start) && !isDropped(key, first, cursor)) return leftOf(namespace, cursor);
+    }
+    return undefined;
   });
 }
 
 /** Deletes exactly these registers, in any order. */
 export function dropEach(namespace: RegisterNamespace, keys: (site: Site) => readonly string[]): Step {
-  return dropSet(namespace, (site) => {
+  return mayStep(`delete the ${namespace} registers`, `delete ${namespace}`, (cursor) => {
+    const { site, at: first } = cursor;
     const wanted = keys(site);
-    return { isMember: (key) => wanted.includes(key), present: wanted };
+    takeDrops(cursor, namespace, (key) => wanted.includes(key));
+    for (const key of wanted) if (!isDropped(key, first, cursor)) return leftOf(namespace, cursor);
+    return undefined;
   });
 }
 
@@ -184,8 +191,12 @@ export const terminalWrites: readonly Step[] = [
   laneState,
 ];
 
-function step(says: string, take: Step["take"]): Step {
-  return { says, take };
+function step(says: string, form: WriteForm, take: Step["take"]): Step {
+  return { says, forms: [form], mayTakeNone: false, take };
+}
+
+function mayStep(says: string, form: WriteForm, take: Step["take"]): Step {
+  return { says, forms: [form], mayTakeNone: true, take };
 }
 
 function place(cursor: Cursor, placed: EntryDraft): void {
@@ -194,26 +205,33 @@ function place(cursor: Cursor, placed: EntryDraft): void {
   cursor.at++;
 }
 
-function dropSet(
-  namespace: RegisterNamespace,
-  choose: (site: Site) => { isMember: (key: string) => boolean; present: readonly string[] } | undefined,
-): Step {
-  return step(`delete the ${namespace} registers`, (cursor) => {
-    const chosen = choose(cursor.site);
-    if (chosen === undefined) return "no operation";
-    const dropped = new Set<string>();
-    for (;;) {
-      const write = writeAt(cursor);
-      const isDrop = write?.kind === "register" && write.op === "delete" && write.namespace === namespace;
-      if (!isDrop || !chosen.isMember(write.key) || dropped.has(write.key)) break;
-      dropped.add(write.key);
-      cursor.at++;
-    }
-    const missing = chosen.present.filter((key) => !dropped.has(key));
-    return missing.length === 0
-      ? undefined
-      : `${missing.length} ${namespace} register(s) left, then ${describeWrite(writeAt(cursor))}`;
-  });
+/** Takes the deletes in a namespace that stand here, each key once, as long as they are wanted. */
+function takeDrops(cursor: Cursor, namespace: RegisterNamespace, isWanted: (key: string) => boolean): void {
+  const first = cursor.at;
+  for (let key = droppedAt(cursor, namespace); key !== undefined; key = droppedAt(cursor, namespace)) {
+    if (!isWanted(key) || isDropped(key, first, cursor)) return;
+    cursor.at++;
+  }
+}
+
+/** The key that the write at the cursor deletes in a namespace; undefined if it does something else. */
+function droppedAt(cursor: Cursor, namespace: RegisterNamespace): string | undefined {
+  const write = writeAt(cursor);
+  const isDrop = write?.kind === "register" && write.op === "delete" && write.namespace === namespace;
+  return isDrop ? write.key : undefined;
+}
+
+/** Whether one of the deletes from `first` to the cursor, which are all of one namespace, is that of a key. */
+function isDropped(key: string, first: number, { site, at }: Cursor): boolean {
+  for (let index = first; index < at; index++) {
+    const write = site.writes[index];
+    if (write?.kind === "register" && write.key === key) return true;
+  }
+  return false;
+}
+
+function leftOf(namespace: RegisterNamespace, cursor: Cursor): string {
+  return `${namespace} register(s) left, then ${describeWrite(writeAt(cursor))}`;
 }
 
 function payloadOf(placed: EntryDraft): { customType: string | undefined; payload: unknown } {

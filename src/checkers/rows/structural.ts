@@ -7,7 +7,7 @@
 import { jsonEquals } from "../../foundation/index.ts";
 import { isCancelled, isOnItsLane, isRunning } from "./facts.ts";
 import { structural } from "./phase.ts";
-import { fact, type Row } from "./row.ts";
+import { fact, type Row, SAME_PHASE } from "./row.ts";
 import { summaryOf } from "./site.ts";
 import { state, terminalWrites, usage } from "./steps.ts";
 import {
@@ -171,7 +171,7 @@ export const STRUCTURAL_ROWS: readonly Row[] = [
     section: "§4.6",
     says: "the first abort of a structural operation: cancel_requested, nothing to drain",
     from: [...structural("manual"), ...structural("navigation"), "navigation.ready_to_commit"],
-    to: [...structural("manual"), ...structural("navigation"), "navigation.ready_to_commit"],
+    to: SAME_PHASE,
     writes: [state],
     holds: [
       isOnItsLane,

@@ -70,7 +70,7 @@ export const compacting = () =>
     { kind: "compaction", control: running, customInstructions: "short", structural: deciding },
   );
 
-const first = (history: History): string => history.model.entries().next().value?.id ?? "";
+const first = (history: History): string => history.model.entries()[0]?.id ?? "";
 
 const navigating = (history = conversation(), label?: string) => {
   const where = { targetId: first(history), ...(label === undefined ? {} : { label }) };
