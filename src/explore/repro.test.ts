@@ -119,6 +119,12 @@ describe("a run that survived", () => {
 });
 
 describe("a run id that leads nowhere", () => {
+  it("is a doubt where one of the subjects that must agree does not come there", async () => {
+    const subjects = [ladder(), ladder({}, { id: "other" }), ladder(refusesAfterCrash, { id: "lame" })];
+    const { judgement } = await again("backends/climb/ladder=other=lame/rung#1:after", subjects);
+    expect(judgement.inconclusive?.signature).toBe("not-reached");
+  });
+
   it.each([
     ["crash/climb/ladder/rung#3:after", "not-reached"],
     ["crash/climb/ladder/rung#1:inside@7", "not-reached"],

@@ -10,8 +10,8 @@
  * 1. Only what is called by the work that is observed, or by what it began, is answered and counted. The explorer beside
  *    it, its watchdog and its progress have the host's own sources.
  * 2. After the last `observing` the host has its own functions again.
- * 3. What a program took hold of before (`const { random } = Math` at its start) and intervals are not seen here. Then
- *    nothing is named.
+ * 3. What a program took hold of before (`const { random } = Math` at its start), intervals, further clocks and random
+ *    bytes (`performance.now`, `crypto.randomBytes`) are not seen here. Then nothing is named.
  */
 import { AsyncLocalStorage } from "node:async_hooks";
 import crypto from "node:crypto";

@@ -201,8 +201,8 @@ const PLANS: Readonly<Record<Mixture, fc.Arbitrary<CasePlan>>> = {
 };
 
 /**
- * Shrinks the faults before anything else, their number first: what is left of a failure that was shrunk in part has no fault too many, and
- * each fault less makes every further try cheaper.
+ * Shrinks the faults before anything else, their number first: what is left of a failure that was shrunk in part has no
+ * fault too many, and each fault less makes every further try cheaper.
  */
 class FaultsFirst extends fc.Arbitrary<CasePlan> {
   readonly #plans: fc.Arbitrary<CasePlan>;

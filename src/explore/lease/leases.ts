@@ -79,7 +79,7 @@ export async function leaseAgain(context: RunContext, text: string, sink: FaultS
 }
 
 /** Processes that want one session, unless somebody says how many. */
-export const PROCESSES = 4;
+const PROCESSES = 4;
 
 /** Stands at which sessions are left for rounds of `resume`, in turn. */
 const LEFT_COUNT = 3;

@@ -28,7 +28,7 @@ import { isRecord } from "../../foundation/index.ts";
 import { takeExclusively } from "../../subprocess/index.ts";
 import type { UnitRecord } from "../units/unit.ts";
 
-export const CHECKPOINT_SCHEMA = "crashproof-checkpoint/1";
+const CHECKPOINT_SCHEMA = "crashproof-checkpoint/1";
 
 export type CheckpointRefusalCode =
   | "UNREADABLE_CHECKPOINT"

@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import abortVsSettlement from "../../../races/abort-vs-settlement.ts";
 import type { Race, TimelineEvent } from "../../faults/index.ts";
-import { subjectById } from "../../subject/index.ts";
+import { type Subject, subjectById } from "../../subject/index.ts";
 import { explore } from "../explore.ts";
 import { plan, scratchHost, sights } from "../testing/explorations.ts";
 import { ladder, silentJudge } from "../testing/ladder.ts";
@@ -32,6 +32,29 @@ describe("a race", () => {
     expect(groups.map(({ runs }) => runs)).toEqual([2 * 7 + 3 + 1, 2 * 7 + 3 + 1]);
     expect(totals).toMatchObject({ violated: 0, inconclusive: 0 });
     expect(coverage.boundaries).toEqual({ covered: 34, total: 34 });
+  });
+
+  it("is in doubt where one store of a family did not recover from a death, and another one did", async () => {
+    const lame: Subject = {
+      ...memory,
+      id: "lame",
+      boot: (boot) => {
+        const incarnation = memory.boot(boot);
+        if (boot.incarnation === 0) return incarnation;
+        incarnation.life.catch(() => undefined);
+        return { ...incarnation, life: Promise.reject(new Error("lame")) };
+      },
+    };
+    const result = await explore(
+      plan([memory, lame], { scenarios: [], races: { races: [race], cuts: true } }),
+      host,
+    );
+    const backends = result.groups.filter(({ kind }) => kind === "backends");
+    // In each order the run that nobody cuts agrees, and of no death there is anything to hold against it.
+    expect(backends.map(({ survived, inconclusive }) => [survived, inconclusive])).toEqual([
+      [1, 17],
+      [1, 17],
+    ]);
   });
 
   it("is inconclusive where the order that is asked for does not happen", async () => {

@@ -27,7 +27,7 @@ import type { Damage, Reading } from "./damage.ts";
 import { broken, isNamed, messageOf, unnamed } from "./refusals.ts";
 
 /** Of the recoveries from one kind of damage that read alike, one in this many is executed. */
-export const RECOVERED_SHARE = 16;
+const RECOVERED_SHARE = 16;
 
 /** What was found, and whether a recovery was executed. */
 export interface Tried {

@@ -38,8 +38,8 @@ export class ReachedTally {
 export interface Compared {
   readonly name: string;
   idOf(subjects: string, cuts: readonly CutRef[]): string;
-  /** Whether a subject was to come to a first death; absent where nobody asks. */
-  isAsked?(subject: string, cut: CutRef): boolean;
+  /** Whether a subject was to come to a first death. */
+  isAsked(subject: string, cut: CutRef): boolean;
 }
 
 /** The scenarios of a plan. */
@@ -106,9 +106,7 @@ function missingFrom(
   return [...cuts].flatMap(([deaths, digests]): Judgement[] => {
     const cut = parseCut(deaths);
     if (cut === undefined) return [];
-    const absent = all.filter(
-      (subject) => !digests.has(subject) && compared.isAsked?.(subject, cut) === true,
-    );
+    const absent = all.filter((subject) => !digests.has(subject) && compared.isAsked(subject, cut));
     if (absent.length === 0) return [];
     const message = `${absent.join(" and ")} did not come to ${deaths}, or did not recover from it, and ${[...digests.keys()].join(" and ")} did`;
     return [{ id: compared.idOf(all.join("="), [cut]), ...doubt("not-reached", message) }];

@@ -40,10 +40,12 @@ export const races: UnitFamily = {
 
 /** Every order of every race: on each store it must leave the same, cut by cut. */
 function comparedOf({ races: wanted, seed }: ExplorePlan): readonly Compared[] {
-  return (wanted?.races ?? []).flatMap(({ name: scenario, orders }) =>
+  if (wanted === undefined) return [];
+  return wanted.races.flatMap(({ name: scenario, orders }) =>
     orders.map(({ name: order }) => ({
       name: `${scenario}/${order}`,
       idOf: (subject, cuts) => formatRunId({ kind: "race", scenario, subject, cuts, seed, order }),
+      isAsked: () => wanted.cuts,
     })),
   );
 }
