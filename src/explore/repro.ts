@@ -216,7 +216,7 @@ async function reproBackends(again: Again): Promise<ReproResult> {
   return compared(parts, digests);
 }
 
-/** Whether several subjects came to the same; those of them that agree say nothing of one that did not come there. */
+/** Whether several subjects came to the same. That some of them did says nothing of one that did not come there. */
 function compared(parts: ReproParts, digests: ReadonlyMap<string, string>): ReproResult {
   if (digests.size < Math.max(2, parts.subjects.length)) return notReached(parts);
   return { judgement: { id: parts.text, ...agreementOf(digests) }, events: [] };

@@ -92,7 +92,7 @@ export interface Coverage {
   readonly boundaries: Boundaries;
   /** Third and later deaths: those that were died, of those that there are. Only where runs die so often. */
   readonly deeper?: Deeper;
-  /** Faults beside deaths (of a medium, of the world, of leases): those that fired, of those that were to be. Only where there are any. */
+  /** Faults other than deaths: those that were done and that fired, of those that were to be. Only where there are any. */
   readonly faults?: Faults;
   /** How often each kind of death and fault was to be, and how often it was reached and fired. Only where there are any. */
   readonly fired?: readonly Fired[];

@@ -40,7 +40,6 @@ const LEFT = { exact: "{}", canonical: "{}" };
 const REACHED = { canonical: "{}", demands: [] };
 const STAND: Stand = {
   commitIndex: 0,
-  cut: { label: "rung", occurrence: 1, position: "before" },
   nextMs: 0,
   downtimes: [],
   before: REACHED,

@@ -2,7 +2,6 @@
  * Where an owner of a session can stand when others want it: before each of its commits, with what must become of the
  * session if another process goes on from there, and if the commit is made first.
  */
-import { type CutRef, refOf } from "../../faults/index.ts";
 import type { Downtime, RecoveryExpectation, View } from "../../subject/index.ts";
 import { expectationOf } from "../crash/recovery.ts";
 import { walk } from "../crash/walk.ts";
@@ -13,7 +12,6 @@ import { DOWNTIME_MS, firstStanding, type RunContext, runUncut } from "../standi
 export interface Stand {
   /** From 0. */
   readonly commitIndex: number;
-  readonly cut: CutRef;
   /** What the clock of whoever comes next says: longer after than any claim lasts. */
   readonly nextMs: number;
   readonly downtimes: readonly Downtime[];
@@ -43,7 +41,7 @@ async function standsFrom(context: RunContext): Promise<readonly Stand[] | undef
       const expected = await expectationOf(named, cut, async () => atCut, uncut.view);
       if (cut.position === "before") {
         const nextMs = left.world.clock.now() + DOWNTIME_MS;
-        before = { cut: refOf(cut), nextMs, downtimes: left.downtimes, before: expected };
+        before = { nextMs, downtimes: left.downtimes, before: expected };
       } else if (before !== undefined) {
         stands.push({ ...before, commitIndex: stands.length, after: expected });
       }

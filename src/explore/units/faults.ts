@@ -8,19 +8,10 @@ import type { FaultSink } from "../fault-sink.ts";
 import { exploreLeases } from "../lease/leases.ts";
 import type { ExplorePlan } from "../plan.ts";
 import type { RunContext } from "../standing.ts";
-import { GroupTally } from "../tally.ts";
+import type { GroupTally } from "../tally.ts";
 import { exploreTorn } from "../torn/torn.ts";
 import { exploreWorldFaults } from "../world-faults/world-faults.ts";
-import {
-  contextOf,
-  type Pair,
-  pairsOf,
-  timed,
-  type UnitFamily,
-  type UnitFinding,
-  type UnitWork,
-  unitsOfPairs,
-} from "./unit.ts";
+import { exploreGroup, pairsOf, type UnitFamily, type UnitWork, unitsOfPairs } from "./unit.ts";
 
 export const torn = faultFamily("torn", ({ torn: wanted }) => wanted, exploreTorn);
 export const diskFaults = faultFamily("disk-faults", ({ diskFaults: wanted }) => wanted, exploreDiskFaults);
@@ -35,7 +26,6 @@ export const leases = faultFamily(
   (context, wanted, sink, { host }) => exploreLeases(context, wanted, sink, host.contenderProgram),
 );
 
-type FaultGroup = "torn" | "disk-faults" | "world-faults" | "lease";
 type FaultExplorer<Wanted> = (
   context: RunContext,
   wanted: Wanted,
@@ -45,7 +35,7 @@ type FaultExplorer<Wanted> = (
 
 /** Faults of one kind: a unit for each scenario on each subject. `wantedOf`: how much of them a plan asks for. */
 function faultFamily<Wanted extends { readonly scenarios?: readonly string[] }>(
-  kind: FaultGroup,
+  kind: "torn" | "disk-faults" | "world-faults" | "lease",
   wantedOf: (plan: ExplorePlan) => Wanted | undefined,
   explore: FaultExplorer<Wanted>,
 ): UnitFamily {
@@ -53,30 +43,24 @@ function faultFamily<Wanted extends { readonly scenarios?: readonly string[] }>(
     units: (plan) => {
       const wanted = wantedOf(plan);
       if (wanted === undefined) return [];
-      return unitsOfPairs(kind, pairsOf(plan, wanted.scenarios), (pair, work) =>
-        explorePair(plan, pair, kind, work, (context, sink) => explore(context, wanted, sink, work)),
-      );
+      return unitsOfPairs(kind, pairsOf(plan, wanted.scenarios), async (pair, work) => {
+        const { faults, record } = await exploreGroup(kind, plan, pair, work, (context, tally) =>
+          explore(context, wanted, sinkOf(tally, work), work),
+        );
+        // A subject to which nothing of the kind can happen has nothing that could be looked at.
+        return { groups: faults.total > 0 ? [record] : [] };
+      });
     },
   };
 }
 
-async function explorePair(
-  plan: ExplorePlan,
-  pair: Pair,
-  kind: FaultGroup,
-  work: UnitWork,
-  explore: (context: RunContext, sink: FaultSink) => Promise<void>,
-): Promise<UnitFinding> {
-  const { scenario, subject } = pair;
-  const tally = new GroupTally(kind, scenario.name, subject.id, plan.checkersOff);
-  const sink: FaultSink = {
+function sinkOf(tally: GroupTally, { told }: UnitWork): FaultSink {
+  const { kind, scenario, subject } = tally;
+  return {
     saw: (name) => tally.sawFault(name),
     judged: (judgement, name, isRecovered) => {
       tally.judgedFault(judgement, name, isRecovered);
-      work.told(`${kind} of ${scenario.name} on ${subject.id}`);
+      told(`${kind} of ${scenario} on ${subject}`);
     },
   };
-  await timed(work, tally, () => explore(contextOf(plan, pair, work), sink));
-  // A subject to which nothing of the kind can happen has nothing that could be looked at.
-  return { groups: tally.faults.total > 0 ? [tally.record] : [] };
 }

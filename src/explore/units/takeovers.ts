@@ -1,14 +1,11 @@
 /** Takeovers of one scenario on one subject: another process takes over from a stalled owner, before each commit. */
-
 import type { ExplorePlan } from "../plan.ts";
 import { exploreTakeovers } from "../takeover.ts";
-import { GroupTally } from "../tally.ts";
 import {
-  contextOf,
+  exploreGroup,
   isPlanned,
   type Pair,
   pairsOf,
-  timed,
   type UnitFamily,
   type UnitFinding,
   type UnitWork,
@@ -24,10 +21,8 @@ export const takeovers: UnitFamily = {
 };
 
 async function explorePair(plan: ExplorePlan, pair: Pair, work: UnitWork): Promise<UnitFinding> {
-  const { scenario, subject } = pair;
-  const tally = new GroupTally("takeover", scenario.name, subject.id, plan.checkersOff);
-  const takeOver = () =>
-    exploreTakeovers(contextOf(plan, pair, work), {
+  const { record } = await exploreGroup("takeover", plan, pair, work, (context, tally) =>
+    exploreTakeovers(context, {
       wants: (cut) => {
         if (!isPlanned(plan, pair, cut)) {
           tally.sawUnplanned(cut);
@@ -38,9 +33,9 @@ async function explorePair(plan: ExplorePlan, pair: Pair, work: UnitWork): Promi
       },
       judged: (judgement, cut) => {
         tally.judged(judgement, cut && [cut]);
-        work.told(`takeovers of ${scenario.name} on ${subject.id}`);
+        work.told(`takeovers of ${pair.scenario.name} on ${pair.subject.id}`);
       },
-    });
-  await timed(work, tally, takeOver);
-  return { groups: [tally.record] };
+    }),
+  );
+  return { groups: [record] };
 }

@@ -18,7 +18,7 @@ import type { Subject } from "../../subject/index.ts";
 import { type ExploreHost, type ExplorePlan, runContext } from "../plan.ts";
 import type { GroupKind, Kills } from "../result.ts";
 import type { RunContext } from "../standing.ts";
-import type { GroupRecord, GroupTally } from "../tally.ts";
+import { type GroupRecord, GroupTally } from "../tally.ts";
 import type { Watchdog } from "../watchdog.ts";
 import type { Reached } from "./agreement.ts";
 
@@ -117,6 +117,19 @@ export function contextOf(
   { host, watchdog }: UnitWork,
 ): RunContext {
   return runContext(scenario, subject, seed, host, watchdog, checkersOff);
+}
+
+/** Explores one group of a pair. */
+export async function exploreGroup(
+  kind: GroupKind,
+  plan: ExplorePlan,
+  pair: Pair,
+  work: UnitWork,
+  explore: (context: RunContext, tally: GroupTally) => Promise<void>,
+): Promise<GroupTally> {
+  const tally = new GroupTally(kind, pair.scenario.name, pair.subject.id, plan.checkersOff);
+  await timed(work, tally, () => explore(contextOf(plan, pair, work), tally));
+  return tally;
 }
 
 /** Runs `work` and adds the time that it took to the group. */

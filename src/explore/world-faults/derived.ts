@@ -28,15 +28,17 @@ export type Site =
   | {
       readonly kind: "reply";
       readonly place: ReplyPlace;
-      readonly row: Extract<WorldRow, { kind: "request" | "summary" }>;
+      readonly row: Row;
     }
   | {
       readonly kind: "stream";
-      readonly row: Extract<WorldRow, { kind: "request" | "summary" }>;
+      readonly row: Row;
       /** How many events come before it breaks off. */
       readonly afterEvents: number;
     }
   | { readonly kind: "call"; readonly tool: string; readonly callId: string };
+
+type Row = Extract<WorldRow, { kind: "request" | "summary" }>;
 
 /** The sites of a kind in a run, in order. */
 export function sitesOf(
@@ -82,9 +84,9 @@ export function sitesOf(
     case "tool":
     case "tool hook":
       return effects.flatMap(({ row }): Site[] => {
-        // A tool that throws already has nothing right about it that could be wrong.
         const isWrong = (name: string) =>
           scenario.tools.find((tool) => tool.name === name)?.does.kind === "throws";
+        // A tool that throws already has nothing right about it that could be wrong.
         if (row.kind !== "tool" || (kind.place === "tool" && isWrong(row.tool))) return [];
         return [{ kind: "call", tool: row.tool, callId: row.callId }];
       });
@@ -168,8 +170,6 @@ function asCall(site: Site): Extract<Site, { kind: "call" }> {
   if (site.kind !== "call") throw new Error("a fault of a tool needs a call");
   return site;
 }
-
-type Row = Extract<WorldRow, { kind: "request" | "summary" }>;
 
 function replyOf(scenario: Scenario, row: Row): ScriptedReply | undefined {
   return row.kind === "summary" ? summaryReply(scenario, row) : turnReply(scenario, row, 0);
