@@ -132,6 +132,15 @@ export function exists(path: string, fileSystem: FileSystem): boolean {
   }
 }
 
+/** The file itself where a path is a link to it, so that the link stays and the file is replaced. @throws StorageFault */
+export function followed(path: string, fileSystem: FileSystem): string {
+  try {
+    return fileSystem.realPath(path);
+  } catch (cause) {
+    throw new StorageFault(`${path} could not be found again; nothing was changed`, cause, true);
+  }
+}
+
 /** The leftovers beside a session file, as paths in order of their numbers. @throws the host's error */
 export function leftoversOf(path: string, fileSystem: FileSystem): string[] {
   const folder = dirname(path);

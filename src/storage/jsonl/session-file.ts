@@ -9,7 +9,7 @@
  */
 import { StorageFault } from "../contract.ts";
 import type { FileSystem } from "../files/file-system.ts";
-import { replaceFile } from "../files/replacement.ts";
+import { followed, replaceFile } from "../files/replacement.ts";
 import { assertSameFile } from "./compaction.ts";
 import type { TornTail } from "./replay.ts";
 
@@ -77,7 +77,7 @@ export class SessionFile {
   replace(content: Iterable<Uint8Array>, isSame: (bytes: Buffer) => boolean): boolean {
     this.#assertUntouched();
     const fileSystem = this.#fileSystem;
-    const target = this.#realPath();
+    const target = followed(this.path, fileSystem);
     const replacement = replaceFile(target, content, {
       fileSystem,
       isSynced: true,
@@ -97,15 +97,6 @@ export class SessionFile {
 
   close(): void {
     this.#fileSystem.close(this.#file);
-  }
-
-  /** A link to a session is followed, so that the link stays and the session itself is replaced. */
-  #realPath(): string {
-    try {
-      return this.#fileSystem.realPath(this.path);
-    } catch (cause) {
-      throw new StorageFault(`${this.path} could not be found again; it was not replaced`, cause, true);
-    }
   }
 
   #assertUntouched(): void {

@@ -1,4 +1,13 @@
-import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  lstatSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { dirname, join } from "node:path";
 import Database from "better-sqlite3";
 import { describe, expect, it } from "vitest";
@@ -108,6 +117,16 @@ describe("a session file that is replaced", () => {
       await again.close();
     }));
 
+  it("is the session itself where it was opened through a link, which stays a link", () =>
+    withFile(async (path, folder) => {
+      await grown(path);
+      const link = join(folder, "link.db");
+      symlinkSync(path, link);
+      await replaceSqliteSession(await open(link), newMetadata, options(), contents);
+      expect(lstatSync(link).isSymbolicLink()).toBe(true);
+      expect([idsIn(path), idsIn(link)]).toEqual([["kept"], ["kept"]]);
+    }));
+
   it("stays the old one while somebody reads it, and is free for the next writer", () =>
     withFile(async (path) => {
       await grown(path);
@@ -211,6 +230,15 @@ describe("a session file that is removed", () => {
       expect(besides(path)).toEqual([]);
     }));
 
+  it("is gone also where it was opened through a link", () =>
+    withFile(async (path, folder) => {
+      await grown(path);
+      const link = join(folder, "link.db");
+      symlinkSync(path, link);
+      await removeSqliteSession(await open(link), options());
+      expect(besides(path)).toEqual(["link.db"]);
+    }));
+
   it("stays while somebody else has it open, and when the deletion fails", () =>
     withFile(async (path) => {
       await grown(path);
@@ -219,10 +247,12 @@ describe("a session file that is removed", () => {
       reader.prepare("SELECT count(*) FROM entries").get();
       await expect(removeSqliteSession(storage, options())).rejects.toMatchObject({ recovered: true });
       reader.close();
-      const failing = new StoppingFiles(hostFileSystem);
-      failing.arm({ call: 1, kind: "fails", when: "before" });
-      const removing = removeSqliteSession(await open(path), options(failing));
-      await expect(removing).rejects.toMatchObject({ recovered: true });
+      for (const call of [1, 2]) {
+        const failing = new StoppingFiles(hostFileSystem);
+        failing.arm({ call, kind: "fails", when: "before" });
+        const removing = removeSqliteSession(await open(path), options(failing));
+        await expect(removing).rejects.toMatchObject({ recovered: true });
+      }
       const next = await open(path);
       await next.commit({ writes: [entryWrite("three", "two")] });
       await next.close();

@@ -16,7 +16,7 @@ import type { Clock } from "../../foundation/index.ts";
 import { type SessionMetadata, StorageFault } from "../contract.ts";
 import type { SessionContents } from "../dump.ts";
 import { type FileSystem, hostFileSystem } from "../files/file-system.ts";
-import { closeQuietly, createFile, replaceFile } from "../files/replacement.ts";
+import { closeQuietly, createFile, followed, replaceFile } from "../files/replacement.ts";
 import { type Connect, Connection } from "./connection.ts";
 import { createSession } from "./creation.ts";
 import { type Claim, isClaim, lostLease, readHolder, releaseLease } from "./lease.ts";
@@ -61,9 +61,8 @@ export async function replaceSqliteSession(
   options: SqliteFileOptions,
   contents: SessionContents,
 ): Promise<boolean> {
-  const { clock, fileSystem = hostFileSystem } = options;
-  const image = imageOf(metadata, contents, clock, storage.lease.fence);
-  return alone(storage, options, (path, assertUnchanged) => {
+  const image = imageOf(metadata, contents, options.clock, storage.lease.fence);
+  return alone(storage, options, ({ path, fileSystem, assertUnchanged }) => {
     const { file, isFolderSynced } = replaceFile(path, [image], {
       fileSystem,
       isSynced: true,
@@ -79,8 +78,7 @@ export async function replaceSqliteSession(
  * @throws StorageFault with `recovered: true` while another connection is open, LeaseLost: the session is as it was.
  */
 export async function removeSqliteSession(storage: SqliteStorage, options: SqliteFileOptions): Promise<void> {
-  const { fileSystem = hostFileSystem } = options;
-  alone(storage, options, (path, assertUnchanged) => {
+  alone(storage, options, ({ path, fileSystem, assertUnchanged }) => {
     assertUnchanged();
     try {
       fileSystem.unlink(path);
@@ -88,6 +86,15 @@ export async function removeSqliteSession(storage: SqliteStorage, options: Sqlit
       throw new StorageFault(`${path} could not be deleted`, cause, true);
     }
   });
+}
+
+/** A database that is a single file which nobody else can write. */
+interface Alone {
+  /** Of the file itself: a link to it stays, as SQLite has followed it too. */
+  readonly path: string;
+  readonly fileSystem: FileSystem;
+  /** @throws LeaseLost; StorageFault when something stands beside the file. */
+  readonly assertUnchanged: () => void;
 }
 
 /**
@@ -99,22 +106,24 @@ export async function removeSqliteSession(storage: SqliteStorage, options: Sqlit
  */
 function alone<T>(
   storage: SqliteStorage,
-  { busyTimeoutMs, connect }: SqliteFileOptions,
-  work: (path: string, assertUnchanged: () => void) => T,
+  { busyTimeoutMs, connect, fileSystem = hostFileSystem }: SqliteFileOptions,
+  work: (alone: Alone) => T,
 ): T {
-  const { path, lease } = storage;
-  if (path === undefined) throw new TypeError("a session in memory has no file");
+  const { path: opened, lease } = storage;
+  if (opened === undefined) throw new TypeError("a session in memory has no file");
   storage.abandon();
-  const connection = new Connection({ kind: "file", path }, { busyTimeoutMs, connect });
+  const connection = new Connection({ kind: "file", path: opened }, { busyTimeoutMs, connect });
   try {
     connection.foldIntoFile();
-    return connection.reading(() =>
-      work(path, () => {
+    return connection.reading(() => {
+      const path = followed(opened, fileSystem);
+      const assertUnchanged = () => {
         const holder = readHolder(connection);
         if (!isClaim(holder, lease)) throw lostLease(lease, holder);
         assertNothingBeside(path);
-      }),
-    );
+      };
+      return work({ path, fileSystem, assertUnchanged });
+    });
   } catch (error) {
     releaseQuietly(connection, lease);
     throw error;
