@@ -2,14 +2,16 @@
  * Looking without writing: beside a live writer, after a death, on copies with and without a WAL. Each test compares
  * the folder before and after, because a look that leaves a file behind has written.
  */
-import { copyFileSync, existsSync, readdirSync, readFileSync } from "node:fs";
+import fs, { copyFileSync, existsSync, readdirSync, readFileSync } from "node:fs";
+import { syncBuiltinESMExports } from "node:module";
 import { join } from "node:path";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { Corruption } from "../../foundation/index.ts";
 import { StorageFault } from "../contract.ts";
 import { dumpSqlite } from "./dump.ts";
 import { SqliteStorage } from "./storage.ts";
 import {
+  copyChanging,
   entryWrite,
   factWrite,
   memorySession,
@@ -108,6 +110,42 @@ describe("a dump", () => {
       expect(contentOf(folder)).toEqual(before);
     });
   });
+
+  it("of a file whose change was cut off undoes it in a copy, and leaves file and journal", () =>
+    withFile(async (path, folder) => {
+      const storage = await SqliteStorage.create({ kind: "file", path }, sampleMetadata, sampleOptions());
+      await storage.commit({ writes: [entryWrite("a", null)] });
+      const left = storage.dump();
+      await storage.close();
+      const dead = join(folder, "dead.db");
+      copyChanging(path, dead);
+      expect(readFileSync(dead).equals(readFileSync(path))).toBe(false);
+      const before = contentOf(folder);
+      expect(dumpSqlite({ kind: "file", path: dead })).toEqual(left);
+      expect(contentOf(folder)).toEqual(before);
+    }));
+
+  it("of a file that changes each time that it is read is a fault, and no mixture of its versions", () =>
+    withFile(async (path) => {
+      const storage = await SqliteStorage.create({ kind: "file", path }, sampleMetadata, sampleOptions());
+      await storage.close();
+      let readings = 0;
+      const readFileSyncOfHost = fs.readFileSync;
+      vi.spyOn(fs, "readFileSync").mockImplementation((...call) => {
+        readings += 1;
+        fs.utimesSync(path, readings, readings);
+        return readFileSyncOfHost(...call);
+      });
+      syncBuiltinESMExports();
+      try {
+        expect(() => dumpSqlite({ kind: "file", path })).toThrow("was changed each of the 5 times");
+        expect(readings).toBe(5);
+      } finally {
+        vi.restoreAllMocks();
+        syncBuiltinESMExports();
+      }
+      expect(dumpSqlite({ kind: "file", path }).metadata).toEqual(sampleMetadata);
+    }));
 
   it("of nothing is a fault, and of something else a corruption", async () => {
     await withFile(async (path) => {

@@ -6,8 +6,9 @@
  * - With a WAL and its shared memory, a writer lives or was killed here. A read-only connection reads one snapshot
  *   beside it. It neither checkpoints nor changes the file or the WAL; the shared memory, which is no part of the
  *   session, keeps its read marks.
- * - With a WAL alone, this is a copy. Opening it in place would leave a shared-memory file behind, so the files are
- *   copied to a temporary folder and read there.
+ * - With a WAL alone, this is a copy; with a rollback journal, a change of the whole file was cut off. Opening it in place
+ *   would leave a shared-memory file behind, or undo the change, so the files are copied to a temporary folder and read
+ *   there.
  *
  * The snapshot of the second way is a deferred transaction, the one exception to the rule of BEGIN IMMEDIATE: a
  * read-only connection cannot take the write lock, and as it never writes, it never meets the trap that the rule
@@ -17,7 +18,7 @@ import { copyFileSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync }
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Entry, Register } from "../../model/index.ts";
-import { CURRENT_STORAGE_VERSION, type EntryScan, type SessionMetadata } from "../contract.ts";
+import { CURRENT_STORAGE_VERSION, type EntryScan, type SessionMetadata, StorageFault } from "../contract.ts";
 import type { SessionDump } from "../dump.ts";
 import { byNamespaceThenSeq } from "../dump.ts";
 import type { Connection, SqliteSource } from "./connection.ts";
@@ -50,7 +51,7 @@ export function readSqlite<T>(
   const look = { storageVersion, read: (connection: Connection) => read(readingOf(connection)) };
   if (source.kind === "image") return withConnection(source, look);
   const { path } = source;
-  for (let attempt = 1; ; attempt++) {
+  for (let attempt = 1; attempt <= READS_MAX; attempt++) {
     if (hasBytes(`${path}-wal`) || existsSync(`${path}-journal`)) {
       return existsSync(`${path}-shm`) ? readBeside(path, look) : readCopy(path, look);
     }
@@ -61,8 +62,10 @@ export function readSqlite<T>(
     // A writer that opened the file meanwhile has a WAL by now, or changed the file while it closed.
     const isStill =
       before.mtimeMs === after.mtimeMs && before.size === after.size && !hasBytes(`${path}-wal`);
-    if (isStill || attempt === READS_MAX) return withConnection({ kind: "image", bytes }, look);
+    if (isStill) return withConnection({ kind: "image", bytes }, look);
   }
+  const message = `${path} was changed each of the ${READS_MAX} times that it was read; try again`;
+  throw new StorageFault(message, undefined, true);
 }
 
 /** The dump of what a connection sees. The caller gives it one snapshot. */
@@ -107,14 +110,19 @@ function readCopy<T>(path: string, look: Look<T>): T {
     for (const suffix of ["", "-wal", "-journal"]) {
       if (existsSync(path + suffix)) copyFileSync(path + suffix, copy + suffix);
     }
-    return withConnection({ kind: "file", path: copy }, look);
+    // Open for writing, which undoing a change takes.
+    return withConnection({ kind: "file", path: copy }, look, false);
   } finally {
     rmSync(folder, { recursive: true });
   }
 }
 
-function withConnection<T>(source: SqliteSource, { storageVersion, read }: Look<T>): T {
-  const connection = openedSession(source, { readonly: source.kind === "file", storageVersion });
+function withConnection<T>(
+  source: SqliteSource,
+  { storageVersion, read }: Look<T>,
+  readonly = source.kind === "file",
+): T {
+  const connection = openedSession(source, { readonly, storageVersion });
   try {
     return connection.guard(() => read(connection));
   } finally {

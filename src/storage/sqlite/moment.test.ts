@@ -8,7 +8,14 @@ import { dumpSqlite } from "./dump.ts";
 import { sqliteMoment } from "./moment.ts";
 import { SqliteStorage } from "./storage.ts";
 import { surveySqlite } from "./survey.ts";
-import { entryWrite, factWrite, sampleMetadata, sampleOptions, withFile } from "./test-support.ts";
+import {
+  copyChanging,
+  entryWrite,
+  factWrite,
+  sampleMetadata,
+  sampleOptions,
+  withFile,
+} from "./test-support.ts";
 import { walExtent } from "./wal.ts";
 
 /** A session whose writer was killed after some commits: copies of its files. */
@@ -61,16 +68,8 @@ describe("a moment of a session database", () => {
       const storage = await SqliteStorage.create({ kind: "file", path }, sampleMetadata, sampleOptions());
       await storage.commit({ writes: [entryWrite("kept", null)] });
       await storage.close();
-      const writer = new Connection({ kind: "file", path });
-      writer.foldIntoFile();
-      writer.execute("PRAGMA cache_size = 1; PRAGMA cache_spill = 1; BEGIN IMMEDIATE");
-      // More than the cache holds, so that the file is changed before the end.
-      const insert = writer.statement("INSERT INTO registers VALUES ('fact.custom', ?, 9, ?)");
-      for (let at = 0; at < 200; at++) insert.run(`k${at}`, JSON.stringify("y".repeat(3_000)));
       const copy = `${folder}/copy.db`;
-      for (const suffix of ["", "-journal"]) copyFileSync(path + suffix, copy + suffix);
-      writer.execute("ROLLBACK");
-      writer.close();
+      copyChanging(path, copy);
       expect(readFileSync(copy).length).toBeGreaterThan(readFileSync(path).length);
       const moment = sqliteMoment(copy);
       expect(moment.hasJournal).toBe(true);

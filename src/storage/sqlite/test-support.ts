@@ -2,14 +2,14 @@
  * What the tests of this folder share: a session, entries of each type, folders that are removed again, a driver that
  * lets a test see and break what passes through it.
  */
-import { mkdtempSync, rmSync } from "node:fs";
+import { copyFileSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import Database from "better-sqlite3";
 import { VirtualClock } from "../../foundation/index.ts";
 import type { EntryDraft, EntryType, Write } from "../../model/index.ts";
 import type { SessionMetadata } from "../contract.ts";
-import type { Connect } from "./connection.ts";
+import { type Connect, Connection } from "./connection.ts";
 import type { SqliteOptions } from "./options.ts";
 import { SqliteStorage } from "./storage.ts";
 
@@ -101,4 +101,17 @@ export function failingDriver() {
     return database;
   };
   return { connect, failures, prepared: () => [...seen] };
+}
+
+/** A copy of a closed session whose writer dies inside a change of the whole file: with a journal that undoes it. */
+export function copyChanging(path: string, copy: string): void {
+  const writer = new Connection({ kind: "file", path });
+  writer.foldIntoFile();
+  writer.execute("PRAGMA cache_size = 1; PRAGMA cache_spill = 1; BEGIN IMMEDIATE");
+  // More than the cache holds, so that the file is changed before the end.
+  const insert = writer.statement("INSERT INTO registers VALUES ('fact.custom', ?, 9, ?)");
+  for (let at = 0; at < 200; at++) insert.run(`k${at}`, JSON.stringify("y".repeat(3_000)));
+  for (const suffix of ["", "-journal"]) copyFileSync(path + suffix, copy + suffix);
+  writer.execute("ROLLBACK");
+  writer.close();
 }
