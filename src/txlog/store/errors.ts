@@ -18,7 +18,7 @@ import { EXPECTATIONS, type Refusal } from "../refusal.ts";
  * - `NOT_STORABLE`: a fact holds something that JSON cannot carry.
  * - `REFUSED`: re-reading the transaction would refuse the file; `refusal` says why.
  * - `WRITE_FAILED`: the bytes were not taken; the file is as it was, and the commit may be tried again.
- * - `NEEDS_REOPEN`: bytes were taken in part and could not be cut off; open the session again.
+ * - `NEEDS_REOPEN`: bytes were taken, in part or all, and could not be cut off; open the session again.
  */
 export type StoreErrorCode =
   | "INVALID_SESSION_ID"

@@ -24,7 +24,7 @@ export async function locateSession(files: SessionFiles, cwd: string, id: string
       `expected a UUIDv7 in lower case, found ${JSON.stringify(id)}`,
     );
   }
-  const directory = await files.realPath(sessionDirectory(cwd)).catch(() => undefined);
+  const directory = await files.realPath(sessionDirectory(cwd)).catch(absent);
   const entries = directory === undefined ? [] : await files.list(directory);
   const names = entries
     .filter((entry) => entry.kind === "file" && entry.name.endsWith(`_${id}.jsonl`))
@@ -44,6 +44,12 @@ export async function locateSession(files: SessionFiles, cwd: string, id: string
     throw new SessionStoreError("UNSAFE_SESSION_PATH", `Unsafe session path: ${path} is not in ${directory}`);
   }
   return path;
+}
+
+/** A directory that is not there holds no session; one that cannot be looked at may hold it. */
+function absent(error: unknown): undefined {
+  const { code } = error as { code?: unknown };
+  if (code !== "ENOENT" && code !== "ENOTDIR") throw error;
 }
 
 /** Where effects happen, as one text: a name that the surroundings give, or the real path of the working directory. */

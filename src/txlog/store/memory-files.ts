@@ -89,5 +89,5 @@ export class MemorySessionFiles implements SessionFiles {
 }
 
 function missing(path: string): Error {
-  return new Error(`ENOENT: no such file or directory, ${path}`);
+  return Object.assign(new Error(`ENOENT: no such file or directory, ${path}`), { code: "ENOENT" });
 }

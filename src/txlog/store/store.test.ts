@@ -220,7 +220,8 @@ describe("a write that fails", () => {
     await store.commit([user("a")]);
     faulty.append = faults["takes a part"];
     faulty.truncate = refuse;
-    expect(await codeOf(store.commit([user("lost")]))).toBe("WRITE_FAILED");
+    // The file is not as it was, so this is no commit that may be tried again.
+    expect(await codeOf(store.commit([user("lost")]))).toBe("NEEDS_REOPEN");
     faulty.append = undefined;
     faulty.truncate = undefined;
     const torn = contents(faulty.inner, store);
@@ -304,6 +305,23 @@ describe("opening", () => {
     expect(await codeOf(openSession(where, CWD, other))).toBe("HEADER_MISMATCH");
     files.setContents(store.path.replace("_", "-again_"), bytes);
     expect(await codeOf(openSession(where, CWD, id))).toBe("DUPLICATE_SESSION_ID");
+  });
+
+  it("tells a folder that cannot be looked at from one without the session", async () => {
+    const files = await memory();
+    const { store, id, host: where } = await created(files);
+    await store.close();
+    const realPath = files.realPath.bind(files);
+    for (const code of ["EACCES", "EIO"]) {
+      files.realPath = () => Promise.reject(Object.assign(new Error(code), { code }));
+      await expect(openSession(where, CWD, id)).rejects.toMatchObject({ code });
+    }
+    for (const code of ["ENOENT", "ENOTDIR"]) {
+      files.realPath = () => Promise.reject(Object.assign(new Error(code), { code }));
+      expect(await codeOf(openSession(where, CWD, id))).toBe("SESSION_NOT_FOUND");
+    }
+    files.realPath = realPath;
+    await expect(openSession(where, CWD, id)).resolves.toBeDefined();
   });
 });
 

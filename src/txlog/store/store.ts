@@ -102,12 +102,7 @@ export class FileSessionStore implements RecoverableStore {
   }
 
   async #append(facts: readonly NewFact[]): Promise<readonly CommittedFact[]> {
-    if (this.#isBroken) {
-      throw new SessionStoreError(
-        "NEEDS_REOPEN",
-        `${this.path} holds part of a line that could not be cut off; open the session again`,
-      );
-    }
+    if (this.#isBroken) throw needsReopen(this.path);
     const { reduction } = this.#session;
     const stamped = this.#stamp(facts);
     const bytes = Buffer.from(`${JSON.stringify(stamped.length === 1 ? stamped[0] : stamped)}\n`, "utf8");
@@ -147,11 +142,17 @@ export class FileSessionStore implements RecoverableStore {
     }
     try {
       await this.#session.file.truncate(committedLength);
-    } catch {
+    } catch (second) {
       this.#isBroken = true;
+      throw needsReopen(this.path, new AggregateError([cause, second], "the write and the cut failed"));
     }
     throw new SessionStoreError("WRITE_FAILED", `the transaction was not written to ${this.path}`, { cause });
   }
+}
+
+function needsReopen(path: string, cause?: unknown): SessionStoreError {
+  const message = `${path} may hold a part of a line that could not be cut off; open the session again`;
+  return new SessionStoreError("NEEDS_REOPEN", message, { cause });
 }
 
 function closedError(): SessionStoreError {
