@@ -26,10 +26,11 @@ export function admitMetadata(metadata: SessionMetadata): SessionMetadata {
 /** What is wrong with the fields of metadata, in words, or undefined. Fields that are not named here are kept. */
 export function metadataIssue(metadata: unknown): string | undefined {
   if (typeof metadata !== "object" || metadata === null) return "it is an object";
-  const { id, createdAt, storageVersion, storeGeneration, v, kind } = metadata as Partial<
-    Record<string, unknown>
-  >;
-  if (v !== undefined || kind !== undefined) return "v and kind are names of the JSONL header";
+  const fields = metadata as Partial<Record<string, unknown>>;
+  const { id, createdAt, storageVersion, storeGeneration } = fields;
+  for (const name of HEADER_NAMES) {
+    if (fields[name] !== undefined) return `${name} is a name of the JSONL header`;
+  }
   if (typeof id !== "string" || id === "") return "id is a non-empty string";
   if (!isCount(createdAt)) return "createdAt is a time in Unix ms, a whole number from 0";
   if (!isCount(storageVersion)) return "storageVersion is a whole number from 0";
@@ -37,11 +38,14 @@ export function metadataIssue(metadata: unknown): string | undefined {
     return "storeGeneration is a whole number from 0 or absent";
   }
   for (const name of ["cwd", "parentSessionId", "legacyParentSessionPath"]) {
-    const value = (metadata as Record<string, unknown>)[name];
+    const value = fields[name];
     if (value !== undefined && typeof value !== "string") return `${name} is a string or absent`;
   }
   return undefined;
 }
+
+/** What a JSONL header says beside the metadata (`jsonl/codec.ts`). */
+const HEADER_NAMES = ["v", "kind", "timesKeptThroughSeq"];
 
 /** Refuses a session of a newer storage version (spec §2.8, §7.3). @throws StorageVersionTooNew */
 export function assertReadableVersion(metadata: SessionMetadata, newest: number, file?: string): void {

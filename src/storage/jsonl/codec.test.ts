@@ -1,8 +1,10 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { zeroUsage } from "../../model/index.ts";
+import { MemoryFiles } from "../files/memory-files.ts";
 import type { StoredWrite } from "../stored-write.ts";
 import { decodeHeader, decodeLine, encodeHeader, encodeTransaction, LineRefusal } from "./codec.ts";
+import { createJsonlFile } from "./creation.ts";
 import { METADATA, messageOf, settlementOf } from "./test-support.ts";
 
 const rowsOf = (writes: readonly StoredWrite[]) =>
@@ -67,6 +69,16 @@ describe("the lines of format 4", () => {
     expect(decodeHeader(text)).toEqual({ metadata: METADATA, timesKeptThroughSeq: 12 });
     expect(() => decodeHeader(text.replace("12", "-1"))).toThrow(LineRefusal);
   });
+
+  it.each(["v", "kind", "timesKeptThroughSeq"])(
+    "have a name of their own, which metadata cannot use: %s",
+    (name) => {
+      const metadata = { ...METADATA, [name]: 7 };
+      for (const contents of [undefined, { entries: [], registers: [], usage: [] }]) {
+        expect(() => createJsonlFile("s.jsonl", metadata, new MemoryFiles(), contents)).toThrow(TypeError);
+      }
+    },
+  );
 });
 
 describe("values outside the JSON domain", () => {
