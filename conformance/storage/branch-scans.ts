@@ -93,6 +93,8 @@ export const branchScans: ClauseGroup = {
       [{ type: "message" }, [9, 7, 4, 1]],
       [{ type: "custom" }, [8, 5, 2]],
       [{ customType: "a" }, [8, 2]],
+      [{ customType: "A" }, []],
+      [{ customType: "" }, []],
       [{ type: "custom", customType: "b" }, [5]],
       [{ type: "message", customType: "a" }, []],
       [{ type: "branch_summary" }, []],
@@ -155,7 +157,7 @@ export const branchScans: ClauseGroup = {
       "contract: scanBranch",
       async (trial) => {
         const storage = await withPath(trial);
-        for (const start of [id(99), id(50), "", "seq"]) {
+        for (const start of [id(99), id(50), "", "seq", "\ud83d"]) {
           const refusal = { code: "UNKNOWN_ENTRY", entryId: start } as const;
           await refuses(() => storage.scanBranch({ start }), refusal);
           await refuses(() => storage.scanBranchStructure({ start }), refusal);

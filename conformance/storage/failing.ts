@@ -195,6 +195,20 @@ export const failing: ClauseGroup = {
       },
     ),
 
+    clause(
+      "failedCommit",
+      "does not let a failed commit take a seq or move the timestamp",
+      "contract 1 and 2",
+      async (trial) => {
+        await trial.commit(...confirmed());
+        trial.clock.step(1000);
+        const recovered = await fail(trial);
+        trial.clock.step(-500);
+        if (recovered) await trial.commit(message(id(9), id(1)));
+        await trial.agrees();
+      },
+    ),
+
     clause("failedCommit", "closes after a failure", "contract: close", async (trial) => {
       await trial.commit(...confirmed());
       await fail(trial);

@@ -101,6 +101,20 @@ export const ids: ClauseGroup = {
       await trial.refuse({ writes: [] }, invalid("empty"));
     }),
 
+    live("refuses what is no transaction at all", "contract: refusals", async (trial) => {
+      for (const transaction of [
+        null,
+        [],
+        [fact("k", 1)],
+        "writes",
+        {},
+        { writes: null },
+        { writes: fact("k", 1) },
+      ]) {
+        await trial.refuse(transaction, invalid("malformed"));
+      }
+    }),
+
     live("refuses a malformed write and says which one it is", "contract: refusals", async (trial) => {
       for (const malformed of MALFORMED) {
         await trial.refuse({ writes: [fact("k", 1), malformed] }, invalid("malformed", 1));

@@ -101,6 +101,8 @@ export const listings: ClauseGroup = {
       [{ type: "message" }, [90, 20]],
       [{ type: "custom", order: "desc" }, [40, 70]],
       [{ customType: "b" }, [40]],
+      [{ customType: "B" }, []],
+      [{ customType: "" }, []],
       [{ type: "custom", customType: "a" }, [70]],
       [{ type: "message", customType: "a" }, []],
       [{ type: "branch_summary" }, []],

@@ -42,7 +42,9 @@ const AWKWARD_KEYS = [
   "\u2028",
   "\u{1f600}",
   "\u{10ffff}",
+  "\ud7ff",
   "\ue000",
+  "\ufffd",
   "\uffff",
 ].sort();
 
@@ -59,7 +61,13 @@ const PREFIXES = [
   "a\u0000",
   "a%",
   "\u{1f600}",
+  "\u{10ffff}",
+  "\ud7ff",
+  "\ufffd",
   "\uffff",
+  // Half of a character is a prefix by code units, and no text that a medium can be asked for.
+  "\ud83d",
+  "a\udc00",
   "1",
   "aB",
   "none",
@@ -88,9 +96,10 @@ export const registers: ClauseGroup = {
       "answers undefined for a register that was never set",
       "contract: getRegister",
       async (trial) => {
-        await trial.commit(fact("k", 1));
+        // The replacement character stands for what cannot be encoded, and is a key like any other.
+        await trial.commit(fact("k", 1), fact("\ufffd", 1));
         const storage = await trial.revisit();
-        for (const key of ["", "K", "k ", "l", "constructor", "__proto__"]) {
+        for (const key of ["", "K", "k ", "l", "constructor", "__proto__", "\ud83d", "\udc00"]) {
           assert.equal(
             await storage.getRegister("fact.custom", key),
             undefined,
