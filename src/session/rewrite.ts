@@ -14,7 +14,8 @@
  * 2. An id that a rule changes is changed wherever the format knows it: parents, leaves, labels, `fromId`, the entry
  *    of a usage row, the last result of a lane. Ids inside texts, `data` and `details` are not looked for (spec §1.2).
  * 3. A reference to an entry that goes becomes its heir (leaves, `fromId`), or goes too (labels, the entry of a usage
- *    row, the final answer of a last result). A `fromId` without an heir stays as it is.
+ *    row, the final answer of a last result, and with it the result of a run that this answer completed). A `fromId`
+ *    without an heir stays as it is.
  * 4. `main` stays. Operations and queued content never do: a session that has either is refused, unless told to drop
  *    them. The lanes that stay are idle.
  */
@@ -155,7 +156,7 @@ function rewriteRegister(
   if (changed === undefined) return [];
   const value =
     namespace === "lane.lastResult" ? rewriteResult(changed.value as LaneLastResult, heirs) : changed.value;
-  return [{ namespace, key: target, value, seq }];
+  return value === undefined ? [] : [{ namespace, key: target, value, seq }];
 }
 
 function isRewritable(register: Register): register is RewritableRegister {
@@ -163,8 +164,9 @@ function isRewritable(register: Register): register is RewritableRegister {
   return namespace.startsWith("fact.") || namespace === "lane.config" || namespace === "lane.lastResult";
 }
 
-function rewriteResult(result: LaneLastResult, heirs: Heirs): LaneLastResult {
+function rewriteResult(result: LaneLastResult, heirs: Heirs): LaneLastResult | undefined {
   const { finalAssistantEntryId, ...rest } = { ...result, leafId: heirs.of(result.leafId) };
   const final = finalAssistantEntryId === undefined ? undefined : heirs.self(finalAssistantEntryId);
-  return final === undefined ? rest : { ...rest, finalAssistantEntryId: final };
+  if (final !== undefined) return { ...rest, finalAssistantEntryId: final };
+  return rest.runCompletion === "assistant" ? undefined : rest;
 }
