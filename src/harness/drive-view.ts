@@ -16,6 +16,7 @@ import {
   structuralOf,
   toolArgumentsKey,
   toolCallsOf,
+  wholeTokens,
 } from "../operation/index.ts";
 import { registriesOf } from "./acceptance.ts";
 import type { DriveState } from "./drive-state.ts";
@@ -55,7 +56,13 @@ export function createDriveView(environment: Environment): DriveView {
     nowMs: () => clock.now(),
     limitsOf(provider, modelId) {
       const model = environment.models.getModel(provider, modelId);
-      return model && { outputTokens: model.maxTokens, contextWindow: model.contextWindow };
+      // Stored with the intent, and a registry may hold any number.
+      return (
+        model && {
+          outputTokens: wholeTokens(model.maxTokens),
+          contextWindow: wholeTokens(model.contextWindow),
+        }
+      );
     },
     prepareThreshold: (current) =>
       prepareCompactionAt(environment, current.leafId, runOf(current).settings.compaction),

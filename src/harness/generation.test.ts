@@ -129,6 +129,23 @@ describe("a request", () => {
     expect(options?.signal).toBeInstanceOf(AbortSignal);
   });
 
+  it.each([
+    ["unbounded", Number.POSITIVE_INFINITY, Number.MAX_SAFE_INTEGER],
+    ["unknown", Number.NaN, 0],
+    ["no whole number", 4096.5, 4097],
+  ])("can be made of a model whose limits are %s", async (_what, limit, stored) => {
+    const world = new World(text("hello"));
+    const models: Models = {
+      ...world.models(),
+      getModel: () => ({ ...MODEL, contextWindow: limit, maxTokens: limit }),
+    };
+    const { harness } = await world.boot({ models });
+    expect(await harness.prompt("go")).toMatchObject({ ok: true, value: { kind: "completed" } });
+    expect(JSON.stringify(world.commits)).toContain(
+      `"intendedOutputLimit":${stored},"contextWindow":${stored}`,
+    );
+  });
+
   it("has no system prompt, no tools and no reasoning unless they are configured", async () => {
     const world = new World(text("hello"));
     const { harness } = await world.boot();

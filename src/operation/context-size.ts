@@ -35,9 +35,9 @@ export function usageTokens(usage: Usage): number {
     : usage.input + usage.output + usage.cacheRead + usage.cacheWrite;
 }
 
-/** A count of tokens as a register can hold it: providers' figures are numbers of any kind. */
+/** A count of tokens as a register can hold it: providers' figures are numbers of any kind, and none of them counts as 0. */
 export function wholeTokens(tokens: number): number {
-  return Math.min(Number.MAX_SAFE_INTEGER, Math.max(0, Math.ceil(tokens)));
+  return Number.isNaN(tokens) ? 0 : Math.min(Number.MAX_SAFE_INTEGER, Math.max(0, Math.ceil(tokens)));
 }
 
 /** Whether a context of this size is to be compacted before the next request; a window of 0 is an unknown one. */

@@ -15,7 +15,13 @@ export {
   type CompactionPreparation,
   prepareCompaction,
 } from "./compaction-preparation.ts";
-export { estimateContextTokens, estimateTokens, shouldCompact, usageTokens } from "./context-size.ts";
+export {
+  estimateContextTokens,
+  estimateTokens,
+  shouldCompact,
+  usageTokens,
+  wholeTokens,
+} from "./context-size.ts";
 export { CORRUPTION_REASONS, type CorruptionReason } from "./corruption-reasons.ts";
 export {
   type CurrentOperation,
