@@ -12,8 +12,8 @@ import { commitOutside } from "./outside-commit.ts";
 
 /** The configuration now. */
 export async function configurationOf(environment: Environment, lane: string): Promise<LaneConfiguration> {
-  environment.lifecycle.admit();
-  const register = await environment.session.getRegister("lane.config", lane);
+  const { lifecycle, session } = environment;
+  const register = await lifecycle.reading(() => session.getRegister("lane.config", lane));
   if (register === undefined) throw new Error(`lane ${lane} has no configuration`);
   return register.value;
 }

@@ -47,8 +47,9 @@ export async function createLane<Lane>(
 }
 
 /** A lane, from its leaf and from what is remembered of it. */
-export async function laneInfo({ session, publisher }: Environment, name: string): Promise<LaneInfo> {
-  const leafId = await leafOf(session, name);
+export async function laneInfo(environment: Environment, name: string): Promise<LaneInfo> {
+  const { session, publisher, lifecycle } = environment;
+  const leafId = await lifecycle.reading(() => leafOf(session, name));
   return { name, leafId, operation: shownOperation(publisher.track(name)) };
 }
 

@@ -200,7 +200,8 @@ export class HarnessLane {
   /** Books usage that the caller reconciles; see `record-usage.ts`. */
   recordUsage(usage: Usage, options: RecordUsageOptions = {}): Promise<RecordUsageResult> {
     return this.#admission.call(async (): Promise<RecordUsageResult> => {
-      const row = await adjustment(this.#environment, this.name, usage, options);
+      const environment = this.#environment;
+      const row = await this.#admission.guarded(() => adjustment(environment, this.name, usage, options));
       if (!row.ok) return row;
       return this.#admission.admit(async () => {
         const writes = [{ kind: "usage", row: row.value } as const];
@@ -239,7 +240,7 @@ export class HarnessLane {
 
   /** A snapshot of the lane, and everything after it. */
   watch(): Promise<WatchHandle<LaneSnapshot>> {
-    return this.#line.run(async () => {
+    return this.#readOnLine(async () => {
       await this.#driver.noticeEnd();
       return watchLane(this.#environment, this.name, () => this.suspendedOperation);
     });
@@ -247,7 +248,7 @@ export class HarnessLane {
 
   /** What the lane is doing. */
   async info(): Promise<LaneInfo> {
-    if (this.suspendedOperation !== undefined) await this.#line.run(() => this.#driver.noticeEnd());
+    if (this.suspendedOperation !== undefined) await this.#readOnLine(() => this.#driver.noticeEnd());
     return laneInfo(this.#environment, this.name);
   }
 
@@ -272,15 +273,15 @@ export class HarnessLane {
   }
 
   async getLeafId(): Promise<string | null> {
-    this.#environment.lifecycle.admit();
-    const leaf = await this.#environment.session.getRegister("lane.leaf", this.name);
+    const { lifecycle, session } = this.#environment;
+    const leaf = await lifecycle.reading(() => session.getRegister("lane.leaf", this.name));
     return leaf?.value ?? null;
   }
 
   /** How the latest operation of the lane ended; also what a caller reads whose promise died with its process. */
   async getLastResult(): Promise<LaneLastResult | undefined> {
-    this.#environment.lifecycle.admit();
-    const register = await this.#environment.session.getRegister("lane.lastResult", this.name);
+    const { lifecycle, session } = this.#environment;
+    const register = await lifecycle.reading(() => session.getRegister("lane.lastResult", this.name));
     return register && checkLastResult(this.name, register.value);
   }
 
@@ -340,6 +341,11 @@ export class HarnessLane {
       if (taken) return err(taken);
       return ok(await environment.lifecycle.untilEnd(beforeRun(environment, site, prompt)));
     });
+  }
+
+  /** A job of the mutation line that writes nothing. */
+  #readOnLine<T>(job: () => Promise<T>): Promise<T> {
+    return this.#line.run(() => this.#environment.lifecycle.reading(job));
   }
 
   #configure(change: Partial<LaneConfiguration>): Promise<void> {

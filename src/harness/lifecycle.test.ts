@@ -2,8 +2,9 @@
  * Ends: close as a controlled crash, and faults (spec §4.7, §4.8).
  */
 import { describe, expect, it } from "vitest";
+import type { AgentHarness } from "./agent-harness.ts";
 import { Closed, HarnessClosed, HarnessFault } from "./errors.ts";
-import { calls, gate, inWords, text, World } from "./testing/scripted.ts";
+import { calls, gate, inWords, text, tokens, World } from "./testing/scripted.ts";
 
 describe("close", () => {
   it("leaves a request under way as effect_pending, and the next life goes on by the captured policy", async () => {
@@ -75,6 +76,55 @@ describe("close", () => {
     const result = await run;
     expect(result.ok || result.error).toBeInstanceOf(Closed);
     expect(world.commits.map((writes) => writes.map(inWords))).toEqual([["set lane.config"]]);
+  });
+});
+
+describe("close while the session is read", () => {
+  const user = { role: "user", content: "hi", timestamp: 1 } as const;
+  const calls: [string, (harness: AgentHarness, entryId: string) => Promise<unknown>][] = [
+    ["setThinkingLevel", (harness) => harness.setThinkingLevel("low")],
+    ["appendMessage", (harness) => harness.session.appendMessage(user)],
+    ["setLabel", (harness, entryId) => harness.session.setLabel(entryId, "here")],
+    ["getThinkingLevel", (harness) => harness.getThinkingLevel()],
+    ["getLeafId", (harness) => harness.getLeafId()],
+    ["getLastResult", (harness) => harness.getLastResult()],
+    ["lanes", (harness) => harness.lanes()],
+    ["watch", (harness) => harness.watch()],
+    ["watchSession", (harness) => harness.watchSession()],
+  ];
+  const reading = async (call: (harness: AgentHarness, entryId: string) => Promise<unknown>) => {
+    const { harness, session } = await new World(text("hello")).boot();
+    const entryId = await session.appendMessage(user);
+    const held = gate();
+    const begun = gate();
+    for (const method of ["getRegister", "getEntries"] as const) {
+      const read = session[method].bind(session) as (...args: unknown[]) => Promise<never>;
+      session[method] = async (...args: unknown[]) => {
+        begun.open();
+        await held.opened;
+        return read(...args);
+      };
+    }
+    const called = call(harness, entryId).then(
+      (value) => value,
+      (error: unknown) => error,
+    );
+    await begun.opened;
+    await harness.close();
+    held.open();
+    return called;
+  };
+
+  it.each(calls)("rejects as closed: %s", async (_name, call) => {
+    expect(await reading(call)).toBeInstanceOf(HarnessClosed);
+  });
+
+  it("refuses a usage whose entry is being looked for", async () => {
+    const usage = tokens(1, 1);
+    expect(await reading((harness, entryId) => harness.recordUsage(usage, { entryId }))).toMatchObject({
+      ok: false,
+      error: { _tag: "Closed" },
+    });
   });
 });
 

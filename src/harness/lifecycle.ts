@@ -5,7 +5,8 @@
  * 1. A commit that passed the barrier before the seal may finish, and close waits for it in the store. One that comes
  *    after the seal never reaches the store.
  * 2. Whatever a caller waits for settles when the harness ends: with `HarnessClosed` or with the `HarnessFault`.
- * 3. The first end is the one: a closed harness does not become faulted, a faulted one can still be closed.
+ * 3. A read that fails when the harness has ended fails because of that: its caller learns of the end.
+ * 4. The first end is the one: a closed harness does not become faulted, a faulted one can still be closed.
  */
 import { HarnessClosed, HarnessFault } from "./errors.ts";
 
@@ -25,6 +26,16 @@ export class Lifecycle {
   /** The barrier. @throws the end, if there is one. */
   admit(): void {
     if (this.#end) throw this.#end;
+  }
+
+  /** Runs work that reads and commits nothing, or commits through `commit`. */
+  async reading<T>(work: () => Promise<T>): Promise<T> {
+    this.admit();
+    try {
+      return await work();
+    } catch (error) {
+      throw this.#end ?? error;
+    }
   }
 
   /** Runs a commit through the barrier. Its failure is the fault of the whole harness. */

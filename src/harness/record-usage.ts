@@ -19,12 +19,11 @@ export interface RecordUsageOptions {
 
 /** The row of an adjustment, or why it cannot be booked. */
 export async function adjustment(
-  { session, lifecycle }: Environment,
+  { session }: Environment,
   lane: string,
   usage: Usage,
   { entryId, details }: RecordUsageOptions,
 ): Promise<Result<UsageRowDraft, InvalidMessage>> {
-  lifecycle.admit();
   const refused = (reason: string) =>
     err(new InvalidMessage({ message: `the usage cannot be booked: ${reason}`, lane, reason }));
   try {

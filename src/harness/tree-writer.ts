@@ -7,7 +7,7 @@
  * is open, however it stands, an append waits in the run's inbox. A structural operation owns the leaf and has no inbox,
  * so an append beside it waits for its end, not durably, and is judged again then.
  */
-import type { CommitResult, PendingEntry, Transaction } from "../model/index.ts";
+import type { PendingEntry, Write } from "../model/index.ts";
 import { isRun } from "../operation/index.ts";
 import { leafOf, placed, type TreeWriter, UnknownLane } from "../session/index.ts";
 import type { Environment } from "./environment.ts";
@@ -25,15 +25,19 @@ export class HarnessTreeWriter implements TreeWriter {
     this.#lane = lane;
   }
 
-  commit(transaction: Transaction): Promise<CommitResult> {
-    return commitOutside(this.#environment, transaction);
+  async setFact(make: () => Promise<Write>): Promise<void> {
+    const write = await this.#environment.lifecycle.reading(make);
+    await commitOutside(this.#environment, { writes: [write] });
   }
 
   async append(lane: string, content: PendingEntry): Promise<string> {
     const found = this.#lane(lane);
     if (found === undefined) throw new UnknownLane(lane);
     for (;;) {
-      const id = await found.onUnreservedLine(() => append(this.#environment, lane, content));
+      const { lifecycle } = this.#environment;
+      const id = await found.onUnreservedLine(() =>
+        lifecycle.reading(() => append(this.#environment, lane, content)),
+      );
       if (id !== undefined) return id;
       await found.waitForIdle();
     }

@@ -77,7 +77,6 @@ export async function watchLane(
   lane: string,
   suspended: () => SuspendedOperation | undefined,
 ): Promise<WatchHandle<LaneSnapshot>> {
-  environment.lifecycle.admit();
   const leafId = await leafOf(environment.session, lane);
   const transcript = leafId === null ? [] : await transcriptAt(environment, leafId);
   // From here to the end nothing waits.

@@ -10,14 +10,14 @@
  * inbox while a run is open (spec §3.11). Without a harness a lane that runs an operation takes no appends, because
  * the operation owns the leaf and nobody is there to place what is deferred.
  */
-import type { CommitResult, EntryDraft, PendingEntry, Transaction } from "../model/index.ts";
+import type { EntryDraft, PendingEntry, Write } from "../model/index.ts";
 import { laneStateOf, leafOf } from "./lanes.ts";
 import type { Session } from "./session.ts";
 
 /** Takes the writes of session trees. */
 export interface TreeWriter {
-  /** Commits facts. */
-  commit(transaction: Transaction): Promise<CommitResult>;
+  /** Commits the write of a fact. Making it may read the session, and refuse. */
+  setFact(make: () => Promise<Write>): Promise<void>;
   /**
    * Takes content for a lane, durably, and answers the id of its entry, which is reserved where the write is deferred.
    * The content was admitted by the session.
@@ -34,8 +34,8 @@ export class IdleLaneWriter implements TreeWriter {
     this.#session = session;
   }
 
-  commit(transaction: Transaction): Promise<CommitResult> {
-    return this.#session.commit(transaction);
+  async setFact(make: () => Promise<Write>): Promise<void> {
+    await this.#session.commit({ writes: [await make()] });
   }
 
   append(lane: string, content: PendingEntry): Promise<string> {

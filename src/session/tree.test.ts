@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { idsOfIncarnation, NotJson, VirtualClock } from "../foundation/index.ts";
-import type { AgentMessage, Entry, EntryDraft, EntryType, Transaction } from "../model/index.ts";
+import type { AgentMessage, Entry, EntryDraft, EntryType } from "../model/index.ts";
 import { MemoryDisk, MemoryStorage, UnknownEntry } from "../storage/index.ts";
 import { UnknownLabelTarget } from "./facts.ts";
 import { InvalidWrite } from "./invalid-write.ts";
@@ -296,9 +296,8 @@ describe("appends", () => {
     const before = session.view("main");
     const seen: unknown[] = [];
     session.writeTreesThrough({
-      commit: async (transaction: Transaction) => {
-        seen.push(transaction.writes.length);
-        return { firstSeq: 1, seqs: [1], timestamp: 1 };
+      setFact: async (make) => {
+        seen.push(await make());
       },
       append: async (lane, content) => {
         seen.push([lane, content.type]);
@@ -308,7 +307,11 @@ describe("appends", () => {
     expect(await before.appendMessage(user("x"))).toBe("reserved");
     await session.setName("x");
     await session.view("side").appendCustomEntry("note");
-    expect(seen).toEqual([["main", "message"], 1, ["side", "custom"]]);
+    expect(seen).toMatchObject([
+      ["main", "message"],
+      { namespace: "fact.name", value: "x" },
+      ["side", "custom"],
+    ]);
     expect(await session.findEntries()).toEqual([]);
   });
 });

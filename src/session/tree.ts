@@ -91,19 +91,21 @@ export class LaneView implements SessionTree {
     return (await this.#session.getRegister("fact.name", NAME_KEY))?.value;
   }
 
-  async setName(name: string | undefined): Promise<void> {
-    await this.#writer().commit({ writes: [nameWrite(name)] });
+  setName(name: string | undefined): Promise<void> {
+    return this.#writer().setFact(async () => nameWrite(name));
   }
 
   async getLabel(targetId: string): Promise<string | undefined> {
     return (await this.#session.getRegister("fact.label", targetId))?.value;
   }
 
-  async setLabel(targetId: string, label: string | undefined): Promise<void> {
-    // Entries are never deleted, so a target that is found here is still there when the label is committed.
-    const isKnown = label === undefined || (await this.getEntry(targetId)) !== undefined;
-    if (!isKnown) throw new UnknownLabelTarget(targetId);
-    await this.#writer().commit({ writes: [labelWrite(targetId, label)] });
+  setLabel(targetId: string, label: string | undefined): Promise<void> {
+    return this.#writer().setFact(async () => {
+      // Entries are never deleted, so a target that is found here is still there when the label is committed.
+      const isKnown = label === undefined || (await this.getEntry(targetId)) !== undefined;
+      if (!isKnown) throw new UnknownLabelTarget(targetId);
+      return labelWrite(targetId, label);
+    });
   }
 
   async getCustomFact(key: string): Promise<JsonValue | undefined> {
@@ -112,7 +114,7 @@ export class LaneView implements SessionTree {
 
   async setCustomFact(key: string, value: JsonValue | undefined): Promise<void> {
     const detached = value === undefined ? undefined : detachJson(value);
-    await this.#writer().commit({ writes: [customFactWrite(key, detached)] });
+    await this.#writer().setFact(async () => customFactWrite(key, detached));
   }
 
   findEntries(query: EntryQuery = {}): Promise<Entry[]> {
