@@ -60,6 +60,9 @@ describe("the hooks of a request", () => {
     const world = new World(text("hello"));
     const { harness, hooks, errors, session } = await hooked(world, { models: seeing(world, seen) });
     hooks.on("transform_context", () => ({ messages: "none" as never }));
+    hooks.on("transform_context", () => ({
+      messages: [{ role: "user", content: 5, timestamp: 1 } as never],
+    }));
     hooks.on("before_request", () => ({ streamOptions: { timeoutMs: -1 } }));
     hooks.on("before_request", () => ({ streamOptions: { metadata: { call: () => 1 } } }));
     hooks.on("after_response", ({ message }) => ({ message: { ...message, role: "user" } as never }));
@@ -71,6 +74,7 @@ describe("the hooks of a request", () => {
     ).toEqual([
       "before_request",
       "before_request",
+      "transform_context",
       "transform_context",
       "after_response",
       "after_response",

@@ -5,13 +5,15 @@
  * harness's own; a patch cannot replace them. `after_response` keeps the role, and answers `aborted` only if the
  * harness's signal is up; a cancellation that came before it leaves the response as the provider gave it.
  */
-import type {
-  AgentHarnessStreamOptions,
-  AgentMessage,
-  Model,
-  ModelIdentity,
-  ProviderStreamOptions,
-  SettledAssistantMessage,
+import {
+  type AgentHarnessStreamOptions,
+  type AgentMessage,
+  BUILT_IN_MESSAGE_SCHEMAS,
+  type Model,
+  type ModelIdentity,
+  type ProviderStreamOptions,
+  type SettledAssistantMessage,
+  validateMessage,
 } from "../model/index.ts";
 import type { Environment } from "./environment.ts";
 import { type HookSite, InvalidHookOutput, runHooks } from "./hook-pipeline.ts";
@@ -109,8 +111,9 @@ export function afterResponse(
   });
 }
 
+/** Whether a hook may put a value into a context. What an application's own roles look like is for its conversion to say. */
 function isMessage(value: unknown): value is AgentMessage {
-  return (
-    typeof value === "object" && value !== null && typeof (value as { role?: unknown }).role === "string"
-  );
+  const role = typeof value === "object" && value !== null && "role" in value ? value.role : undefined;
+  if (typeof role !== "string") return false;
+  return !Object.hasOwn(BUILT_IN_MESSAGE_SCHEMAS, role) || validateMessage(value) === undefined;
 }
