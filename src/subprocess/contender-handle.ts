@@ -4,66 +4,51 @@
  * Invariants.
  * 1. Commands are answered in order. One that is not answered because the process is gone is answered as `refused`.
  * 2. A stop counts only if the system says that the process stands still.
- * 3. A contender does not outlive its parent.
  */
-import { type ChildProcess, spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { createInterface } from "node:readline";
-import type { Readable } from "node:stream";
 import type { ChildProgram } from "./bundle.ts";
-import { cleanEnvironment, watch } from "./child-handle.ts";
 import type { ContenderCommand, ContenderState } from "./contender.ts";
-import { ANNOUNCE_DESCRIPTOR } from "./protocol.ts";
+import { Spawned } from "./spawned.ts";
 
 /** See the module header. */
 export class Contender {
   readonly ready: Promise<ContenderState>;
-  readonly #process: ChildProcess;
+  readonly #spawned: Spawned;
   readonly #waiting: ((state: ContenderState) => void)[] = [];
   readonly #ended: Promise<void>;
   #end: ContenderState | undefined;
-  #lastWords = "";
 
-  constructor({ launcher, program, codeCache, requireFrom }: ChildProgram) {
-    this.#process = spawn(process.execPath, [launcher, program, codeCache, requireFrom], {
-      env: cleanEnvironment(),
-      stdio: ["pipe", "pipe", "pipe", "pipe"],
-    });
-    watch(this.#process);
-    const { stdin, stdout, stderr } = this.#process;
-    stdin?.on("error", () => undefined);
-    for (const output of [stdout, stderr]) {
-      output?.on("data", (data: Buffer) => {
-        this.#lastWords = (this.#lastWords + String(data)).slice(-LAST_WORDS_MAX);
-      });
-    }
-    const said = createInterface({ input: this.#process.stdio[ANNOUNCE_DESCRIPTOR] as Readable });
+  constructor(program: ChildProgram) {
+    const spawned = new Spawned(program);
+    this.#spawned = spawned;
+    const said = createInterface({ input: spawned.announcements });
     said.on("line", (line) => this.#waiting.shift()?.(JSON.parse(line) as ContenderState));
     this.ready = this.#answer();
     this.#ended = new Promise((resolve) => {
       const end = () => {
-        const message = `the process is gone; its last words: ${this.#lastWords.trim() || "none"}`;
+        const message = `the process is gone; its last words: ${spawned.lastWords.trim() || "none"}`;
         this.#end = { at: "refused", name: "ProcessGone", message };
         for (const wake of this.#waiting.splice(0)) wake(this.#end);
         resolve();
       };
-      this.#process.on("close", end);
-      this.#process.on("error", end);
+      spawned.process.on("close", end);
+      spawned.process.on("error", end);
     });
   }
 
   /** Tells it something. Resolves to where it stands then. */
   tell(command: ContenderCommand): Promise<ContenderState> {
     const answer = this.#answer();
-    this.#process.stdin?.write(`${JSON.stringify(command)}\n`);
+    this.#spawned.send(command);
     return answer;
   }
 
   /** Stops it where it is. Resolves to whether it stands still. */
   async stop(): Promise<boolean> {
-    if (!this.#process.kill("SIGSTOP")) return false;
+    if (!this.#spawned.process.kill("SIGSTOP")) return false;
     for (let look = 0; look < STOP_LOOKS_MAX; look++) {
-      const state = stateOf(this.#process.pid);
+      const state = stateOf(this.#spawned.process.pid);
       if (state === undefined || state === "T") return state === "T";
       await new Promise((resolve) => setImmediate(resolve));
     }
@@ -72,12 +57,12 @@ export class Contender {
 
   /** Lets it go on. */
   goOn(): void {
-    this.#process.kill("SIGCONT");
+    this.#spawned.process.kill("SIGCONT");
   }
 
   /** Ends it, and waits for its end. */
   async close(): Promise<void> {
-    this.#process.kill("SIGKILL");
+    this.#spawned.process.kill("SIGKILL");
     await this.#ended;
   }
 
@@ -87,7 +72,6 @@ export class Contender {
   }
 }
 
-const LAST_WORDS_MAX = 4_000;
 /** A signal is delivered within a few turns of the event loop. */
 const STOP_LOOKS_MAX = 10_000;
 
