@@ -1,7 +1,7 @@
 /** From the command line: an explorer that is killed loses nothing, and shards of one plan become its result. */
-import { spawn } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { constants, tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
@@ -72,6 +72,28 @@ describe.each(["SIGINT", "SIGTERM"] as const)("an explorer that is ended by %s",
     expect(await ended).toBe(signal);
     expect(scratchFoldersOf(child.pid)).toEqual([]);
     expect(readdirSync(folder).filter((file) => file.startsWith(name))).toEqual([name, `${name}.lock`]);
+  });
+});
+
+const CTRL_C = "\x03";
+const HIDE_CURSOR = "\x1b[?25l";
+const SHOW_CURSOR = "\x1b[?25h";
+const hasTerminals = spawnSync("script", ["--version"]).status === 0;
+
+describe.runIf(hasTerminals)("Ctrl-C on a terminal", () => {
+  it("gives the cursor back that the progress had hidden", async () => {
+    const command = `${process.execPath} ${bin} ${[...LINE, ...MORE].join(" ")}`;
+    const child = spawn("script", ["--quiet", "--return", "--command", command, "/dev/null"]);
+    let shown = "";
+    child.stdout.on("data", (data: Buffer) => {
+      const before = shown;
+      shown += String(data);
+      if (shown.includes(" states") && !before.includes(" states")) child.stdin.write(CTRL_C);
+    });
+    const code = await new Promise((resolve) => child.on("exit", resolve));
+    expect(code).toBe(128 + constants.signals.SIGINT);
+    expect(shown.lastIndexOf(SHOW_CURSOR)).toBeGreaterThan(shown.lastIndexOf(HIDE_CURSOR));
+    expect(shown).toContain(HIDE_CURSOR);
   });
 });
 

@@ -16,16 +16,21 @@ export function startProgress(streams: Streams | undefined): ProgressView {
 
 function bar(): ProgressView {
   const view = new SingleBar({ format: "{group}  {value} states", hideCursor: true, clearOnComplete: true });
-  let started = false;
+  let isShown = false;
+  const stop = () => {
+    if (isShown) view.stop();
+    isShown = false;
+    process.off("exit", stop);
+  };
+  // Whoever ends it by hand gets his cursor back too.
+  process.once("exit", stop);
   return {
     update: ({ group, runCount }) => {
-      if (!started) view.start(Number.MAX_SAFE_INTEGER, 0, { group });
-      started = true;
+      if (!isShown) view.start(Number.MAX_SAFE_INTEGER, 0, { group });
+      isShown = true;
       view.update(runCount, { group });
     },
-    stop: () => {
-      if (started) view.stop();
-    },
+    stop,
   };
 }
 
