@@ -9,7 +9,7 @@
  */
 import type { PendingEntry, Write } from "../model/index.ts";
 import { isRun } from "../operation/index.ts";
-import { leafOf, placed, type TreeWriter, UnknownLane } from "../session/index.ts";
+import { appendWrites, leafOf, type TreeWriter, UnknownLane } from "../session/index.ts";
 import type { Environment } from "./environment.ts";
 import type { HarnessLane } from "./lane.ts";
 import { commitOutside } from "./outside-commit.ts";
@@ -60,11 +60,6 @@ async function appendIdle(environment: Environment, lane: string, content: Pendi
   const { session } = environment;
   const leafId = await leafOf(session, lane);
   const id = session.idGenerator.next();
-  await commitOutside(environment, {
-    writes: [
-      { kind: "entry", entry: placed(content, id, leafId) },
-      { kind: "register", op: "set", namespace: "lane.leaf", key: lane, value: id },
-    ],
-  });
+  await commitOutside(environment, { writes: appendWrites(lane, leafId, id, content) });
   return id;
 }

@@ -86,6 +86,7 @@ export {
   type ToolBatch,
   type ToolCall,
 } from "./operation-state.ts";
+export { placed } from "./placement.ts";
 export type {
   DurableFileOperations,
   DurableStructuralPreparation,

@@ -9,18 +9,19 @@
  * comparison of seqs.
  */
 import { admitJson } from "../foundation/index.ts";
-import type {
-  AgentMessage,
-  Control,
-  EntryDraft,
-  Inbox,
-  JsonObject,
-  LaneState,
-  Operation,
-  PendingEntry,
-  RunSettings,
-  RunState,
-  Write,
+import {
+  type AgentMessage,
+  type Control,
+  type EntryDraft,
+  type Inbox,
+  type JsonObject,
+  type LaneState,
+  type Operation,
+  type PendingEntry,
+  placed,
+  type RunSettings,
+  type RunState,
+  type Write,
 } from "../model/index.ts";
 import { leafWrite, stateWrite, type Transition } from "./current.ts";
 
@@ -122,15 +123,3 @@ export function acceptRun(acceptance: RunAcceptance): AcceptedRun | undefined {
 /** Shared by all runs and admitted once, so that no commit of a run copies them again. */
 const RUNNING: Control = admitJson({ status: "running" } as const);
 const EMPTY_INBOX: Inbox = admitJson({ steer: [], followUp: [], writes: [] });
-
-/** The entry that a pending item becomes at its place. */
-export function placed(id: string, parentId: string | null, pending: PendingEntry): EntryDraft {
-  if (pending.type === "message") return { type: "message", id, parentId, message: pending.payload };
-  return {
-    type: "custom",
-    id,
-    parentId,
-    customType: pending.customType,
-    ...(pending.payload === undefined ? {} : { data: pending.payload }),
-  };
-}

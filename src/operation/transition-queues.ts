@@ -16,18 +16,19 @@
  * That custom entries never project is decided here, though an application may have a projector for them: projectors
  * belong to a process, and what is durable must not depend on which one applied a write.
  */
-import type {
-  AgentMessage,
-  CheckpointPhase,
-  Inbox,
-  LaneState,
-  PendingEntry,
-  RegisterSetWrite,
-  RunState,
-  Write,
+import {
+  type AgentMessage,
+  type CheckpointPhase,
+  type Inbox,
+  type LaneState,
+  type PendingEntry,
+  placed,
+  type RegisterSetWrite,
+  type RunState,
+  type Write,
 } from "../model/index.ts";
 import { type CurrentOperation, leafWrite, stateWrite, type Transition } from "./current.ts";
-import { type CapturedItem, placed } from "./transition-acceptance.ts";
+import type { CapturedItem } from "./transition-acceptance.ts";
 
 /** A queue of a run. */
 export type QueueName = keyof Inbox;

@@ -71,7 +71,7 @@ export { SEARCH_APPLICATION_ID } from "./search/index-database.ts";
 export { createSqliteSearchService, type SearchServiceOptions } from "./search/service.ts";
 export { Session, type SessionCodecOptions, type SessionOptions } from "./session.ts";
 export type { BranchQuery, EntryQuery, SessionTree } from "./tree.ts";
-export { LaneOccupied, placed, type TreeWriter } from "./tree-writer.ts";
+export { appendWrites, LaneOccupied, type TreeWriter } from "./tree-writer.ts";
 export type { V3Warning, V3WarningReason } from "./v3/lines.ts";
 export type { V3CorruptionReason } from "./v3/nodes.ts";
 export {

@@ -10,7 +10,7 @@
  * inbox while a run is open (spec §3.11). Without a harness a lane that runs an operation takes no appends, because
  * the operation owns the leaf and nobody is there to place what is deferred.
  */
-import type { EntryDraft, PendingEntry, Write } from "../model/index.ts";
+import { type PendingEntry, placed, type Write } from "../model/index.ts";
 import { laneStateOf, leafOf } from "./lanes.ts";
 import type { Session } from "./session.ts";
 
@@ -53,12 +53,7 @@ export class IdleLaneWriter implements TreeWriter {
     ]);
     if (currentOperationId !== null) throw new LaneOccupied(lane, currentOperationId);
     const id = session.idGenerator.next();
-    await session.commit({
-      writes: [
-        { kind: "entry", entry: placed(content, id, leafId) },
-        { kind: "register", op: "set", namespace: "lane.leaf", key: lane, value: id },
-      ],
-    });
+    await session.commit({ writes: appendWrites(lane, leafId, id, content) });
     return id;
   }
 }
@@ -80,11 +75,17 @@ export class LaneOccupied extends Error {
   }
 }
 
-/** Content at its place in the tree. */
-export function placed(content: PendingEntry, id: string, parentId: string | null): EntryDraft {
-  if (content.type === "message") return { type: "message", id, parentId, message: content.payload };
-  const { customType, payload } = content;
-  return { type: "custom", id, parentId, customType, ...(payload === undefined ? {} : { data: payload }) };
+/** The writes of an append at a leaf: the entry, and the leaf that moves to it. */
+export function appendWrites(
+  lane: string,
+  leafId: string | null,
+  id: string,
+  content: PendingEntry,
+): Write[] {
+  return [
+    { kind: "entry", entry: placed(id, leafId, content) },
+    { kind: "register", op: "set", namespace: "lane.leaf", key: lane, value: id },
+  ];
 }
 
 function ignore(): void {}
