@@ -147,7 +147,10 @@ async function structuralInputs(
   if (structural === undefined) return undefined;
   const { taskId } = structural;
   if (live.structural?.taskId !== taskId) {
-    const register = await session.getRegister("op.preparation", preparationKey(current, taskId));
+    const register = await session.getRegister(
+      "op.preparation",
+      preparationKey(current.operation.operationId, taskId),
+    );
     if (register === undefined) throw new Error(`the preparation of task ${taskId} is gone`);
     live.structural = { taskId, preparation: register.value };
   }

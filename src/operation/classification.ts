@@ -62,17 +62,26 @@ export function classify(
     case "error":
       return { kind: isRetryAllowed(message, generation) ? "retry" : "failure" };
     case "aborted":
-      throw new Corruption(
-        "aborted_while_running",
-        "a response is aborted, but no cancellation is durable; a provider reports aborted only for the harness's signal",
-      );
+      throw abortedWhileRunning("a response");
     case "toolUse":
     case "stop":
-    case "length": {
-      const calls = toolCallsOf(message);
-      return calls.length > 0 ? { kind: "tools", calls } : { kind: "finish" };
-    }
+    case "length":
+      return answered(message);
   }
+}
+
+/** What an answer leads to that is none of the rows before: its calls, or the end. */
+export function answered(
+  message: SettledAssistantMessage,
+): Extract<Classification, { kind: "tools" | "finish" }> {
+  const calls = toolCallsOf(message);
+  return calls.length > 0 ? { kind: "tools", calls } : { kind: "finish" };
+}
+
+/** See invariant 4. */
+export function abortedWhileRunning(what: string): Corruption {
+  const message = `${what} is aborted, but no cancellation is durable; a provider reports aborted only for the harness's signal`;
+  return new Corruption("aborted_while_running", message);
 }
 
 /**

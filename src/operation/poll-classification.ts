@@ -9,9 +9,9 @@
  * 2. A poll never retries and never compacts: the request was accepted long ago, and the answer that is here is the
  *    answer. So every error ends the run, an overflow too, and `length` is always genuine.
  */
-import { Corruption, jsonEquals } from "../foundation/index.ts";
+import { jsonEquals } from "../foundation/index.ts";
 import type { Control, DeferredHandle, SettledAssistantMessage, ToolCallContent } from "../model/index.ts";
-import { abortedForm, toolCallsOf } from "./classification.ts";
+import { abortedForm, abortedWhileRunning, answered } from "./classification.ts";
 
 /** What the answer to a poll leads to. */
 export type PollClassification =
@@ -38,16 +38,11 @@ export function classifyPoll(
     case "error":
       return { kind: "failure" };
     case "aborted":
-      throw new Corruption(
-        "aborted_while_running",
-        "a poll is aborted, but no cancellation is durable; a provider reports aborted only for the harness's signal",
-      );
+      throw abortedWhileRunning("a poll");
     case "toolUse":
     case "stop":
-    case "length": {
-      const calls = toolCallsOf(message);
-      return calls.length > 0 ? { kind: "tools", calls } : { kind: "finish" };
-    }
+    case "length":
+      return answered(message);
   }
 }
 

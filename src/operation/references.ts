@@ -11,6 +11,7 @@ import type {
   StructuralDecision,
 } from "../model/index.ts";
 import { toolArgumentsKey } from "./current.ts";
+import { preparationKey } from "./structural.ts";
 
 /** What an entry must be, beyond existing. */
 export type EntryExpectation =
@@ -197,7 +198,7 @@ function collectStructural(
   structural: StructuralDecision,
   kind: "compaction" | "branch_summary",
 ): void {
-  found.preparations.push({ key: `${operationId}:${structural.taskId}`, kind });
+  found.preparations.push({ key: preparationKey(operationId, structural.taskId), kind });
   if (structural.status === "generating") {
     const { context } = structural.generation;
     found.reserved.push({ id: context.resultEntryId, place: "summary resultEntryId" });

@@ -12,7 +12,6 @@ import type {
   SummaryGeneration,
   Usage,
 } from "../model/index.ts";
-import type { CurrentOperation } from "./current.ts";
 
 /** The decision that an operation is in; undefined: it is not at structural work. */
 export function structuralOf(state: OperationState): StructuralDecision | undefined {
@@ -71,8 +70,8 @@ export function customInstructionsOf(state: OperationState): string | undefined 
 }
 
 /** The key of the preparation of a task (spec §1.3). */
-export function preparationKey({ operation }: Pick<CurrentOperation, "operation">, taskId: string): string {
-  return `${operation.operationId}:${taskId}`;
+export function preparationKey(operationId: string, taskId: string): string {
+  return `${operationId}:${taskId}`;
 }
 
 /** A summary that is about to be an entry: generated, or supplied by a hook. */

@@ -11,7 +11,6 @@
 import { admitJson } from "../foundation/index.ts";
 import {
   type AgentMessage,
-  type Control,
   type EntryDraft,
   type Inbox,
   type JsonObject,
@@ -24,6 +23,7 @@ import {
   type Write,
 } from "../model/index.ts";
 import { leafWrite, stateWrite, type Transition } from "./current.ts";
+import { RUNNING } from "./transition-control.ts";
 
 /** A message that gets its place now, under an id minted for it. */
 export interface NewMessage {
@@ -120,6 +120,5 @@ export function acceptRun(acceptance: RunAcceptance): AcceptedRun | undefined {
   return { writes, operation, state, laneState, leafId: triggerEntryId };
 }
 
-/** Shared by all runs and admitted once, so that no commit of a run copies them again. */
-const RUNNING: Control = admitJson({ status: "running" } as const);
+/** Shared by all runs and admitted once, so that no commit of a run copies it again. */
 const EMPTY_INBOX: Inbox = admitJson({ steer: [], followUp: [], writes: [] });

@@ -7,8 +7,12 @@
  *
  * Order of writes: state.
  */
+import { admitJson } from "../foundation/index.ts";
 import type { Control, OperationState } from "../model/index.ts";
 import { type CurrentOperation, IllegalTransition, stateWrite, type Transition } from "./current.ts";
+
+/** The control of an operation that nobody has cancelled: shared by all, and admitted once, so that no commit copies it. */
+export const RUNNING: Control = admitJson({ status: "running" } as const);
 
 /** Somebody asked to cancel. `requestedAt` in Unix ms. */
 export interface CancelRequested {

@@ -25,6 +25,7 @@ import { type Classification, normalizeForStorage } from "./classification.ts";
 import { type CurrentOperation, leafWrite, stateWrite, type Transition, withPhase } from "./current.ts";
 import { retryNotBefore } from "./retry.ts";
 import { OPERATION_ERROR_CODES } from "./synthetic.ts";
+import { preparationWrite } from "./transition-structural.ts";
 
 type PendingGeneration = Extract<Generation, { status: "effect_pending" }>;
 
@@ -111,8 +112,7 @@ export function settleGeneration(
   ];
   if (phase.kind === "compaction" && settled.compaction) {
     const { taskId, preparation } = settled.compaction;
-    const key = `${operation.operationId}:${taskId}`;
-    writes.push({ kind: "register", op: "set", namespace: "op.preparation", key, value: preparation });
+    writes.push(preparationWrite(operation.operationId, taskId, preparation));
   }
   writes.push(stateWrite(operation.operationId, next));
   return { writes, state: next, leafId: R };

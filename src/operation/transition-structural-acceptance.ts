@@ -4,10 +4,8 @@
  *
  * Order of writes: `op.preparation`, `op.meta`, `op.state`, `lane.state`. Nothing is appended and nothing moves.
  */
-import { admitJson } from "../foundation/index.ts";
 import type {
   CompactionState,
-  Control,
   DurableStructuralPreparation,
   LaneState,
   NavigationState,
@@ -15,6 +13,7 @@ import type {
   Write,
 } from "../model/index.ts";
 import { stateWrite, type Transition } from "./current.ts";
+import { RUNNING } from "./transition-control.ts";
 import { preparationWrite } from "./transition-structural.ts";
 
 /** What acceptance needs of the lane and of the process. */
@@ -81,9 +80,6 @@ export function acceptNavigation(
   return accepted(acceptance, intent, { ...intent, control: RUNNING, phase }, request);
 }
 
-/** Shared by all operations and admitted once. */
-const RUNNING: Control = admitJson({ status: "running" } as const);
-
 function instructions(customInstructions: string | undefined): { customInstructions?: string } {
   return customInstructions === undefined ? {} : { customInstructions };
 }
@@ -96,7 +92,7 @@ function accepted(
 ): AcceptedStructural {
   const operation: Operation = { operationId, lane, sourceLeafId: leafId, startedAt, intent };
   const writes: Write[] = [
-    ...(prepared ? [preparationWrite({ operation }, prepared.taskId, prepared.preparation)] : []),
+    ...(prepared ? [preparationWrite(operationId, prepared.taskId, prepared.preparation)] : []),
     { kind: "register", op: "set", namespace: "op.meta", key: operationId, value: operation },
     stateWrite(operationId, state),
     {

@@ -90,7 +90,7 @@ export function structuralTransition(current: CurrentOperation, event: Structura
         structural: { taskId: event.taskId, status: "deciding" },
         resumeAfter: checked(checkpoint),
       });
-      const prepared = preparationWrite(current, event.taskId, event.preparation);
+      const prepared = preparationWrite(current.operation.operationId, event.taskId, event.preparation);
       return moveTo(run, next, [prepared]);
     }
     case "summary_started": {
@@ -232,11 +232,11 @@ function entryOf(
 
 /** `op.preparation` of a task: written once, before the decision. */
 export function preparationWrite(
-  current: Pick<CurrentOperation, "operation">,
+  operationId: string,
   taskId: string,
   preparation: DurableStructuralPreparation,
 ): Write {
-  const key = preparationKey(current, taskId);
+  const key = preparationKey(operationId, taskId);
   return { kind: "register", op: "set", namespace: "op.preparation", key, value: preparation };
 }
 
