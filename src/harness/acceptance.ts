@@ -16,7 +16,7 @@ import {
 } from "../operation/index.ts";
 import type { Environment } from "./environment.ts";
 import { InvalidMessage, LaneBusy, MissingIdentities } from "./errors.ts";
-import { commitAndPublish } from "./publish.ts";
+import { commitAccepted, readLane } from "./found-lane.ts";
 import type { ReservedFor } from "./reservation.ts";
 import type { BeforeRunOutput } from "./run-hooks.ts";
 
@@ -68,15 +68,11 @@ export async function acceptPrompt(
   { injected, systemPromptOverride, resumeData }: BeforeRunOutput,
 ): Promise<Result<CurrentOperation, LaneBusy | MissingIdentities | InvalidMessage>> {
   const { session } = environment;
-  const [laneState, leaf, configuration] = await Promise.all([
-    session.getRegister("lane.state", lane),
-    session.getRegister("lane.leaf", lane),
-    session.getRegister("lane.config", lane),
-  ]);
-  if (!laneState || !leaf || !configuration) throw new Error(`lane ${lane} lacks one of its registers`);
-  const { currentOperationId, pendingNextRun } = laneState.value;
+  const found = await readLane(environment, lane);
+  const { laneState, leafId, configuration } = found;
+  const { currentOperationId, pendingNextRun } = laneState;
   if (currentOperationId !== null) return err(await busy(environment, lane, currentOperationId));
-  const missing = missingIdentities(configuration.value, registriesOf(environment));
+  const missing = missingIdentities(configuration, registriesOf(environment));
   if (missing) return err(missingError(lane, missing));
 
   const captured: CapturedItem[] = [];
@@ -88,8 +84,8 @@ export async function acceptPrompt(
   const prompt = messages.map((message): NewMessage => ({ id: session.idGenerator.next(), message }));
   const accepted = acceptRun({
     lane,
-    laneState: laneState.value,
-    leafId: leaf.value,
+    laneState,
+    leafId,
     operationId,
     startedAt: environment.clock.now(),
     settings: environment.settings.run,
@@ -103,19 +99,7 @@ export async function acceptPrompt(
     const reason = "there is no message in it, and none is queued for the next run";
     return err(new InvalidMessage({ message: `the prompt is empty: ${reason}`, lane, reason }));
   }
-  const { writes, operation, state, leafId } = accepted;
-  const { seqs } = await commitAndPublish(environment, { writes });
-  // The last two writes are op.state and lane.state, in this order.
-  const stateSeq = seqs.at(-2);
-  if (stateSeq === undefined) throw new Error("a store answers one seq per write");
-  return ok({
-    operation,
-    state,
-    stateSeq,
-    leafId,
-    configuration: configuration.value,
-    configurationSeq: configuration.seq,
-  });
+  return ok(await commitAccepted(environment, found, accepted));
 }
 
 /** The refusal of a lane that has an open operation. */

@@ -9,9 +9,8 @@
  * Whatever refuses has written nothing. A text that cannot be stored is refused before the lane is looked at.
  */
 import { err, ok, type Result } from "../foundation/index.ts";
-import type { LaneConfiguration, LaneState, OperationKind } from "../model/index.ts";
+import type { OperationKind } from "../model/index.ts";
 import {
-  type AcceptedStructural,
   acceptCompaction,
   acceptNavigation,
   type CurrentOperation,
@@ -27,8 +26,8 @@ import {
   NothingToCompact,
   UnknownTarget,
 } from "./errors.ts";
+import { commitAccepted, type FoundLane, readLane } from "./found-lane.ts";
 import { prepareBranchTo, prepareCompactionAt } from "./preparation.ts";
-import { commitAndPublish } from "./publish.ts";
 import type { Reservation } from "./reservation.ts";
 
 export interface CompactOptions {
@@ -40,14 +39,6 @@ export interface NavigateOptions {
   /** For the entry at which the lane stands afterwards. */
   readonly label?: string;
   readonly customInstructions?: string;
-}
-
-/** An idle lane, as a job on its mutation line found it. */
-export interface IdleLane {
-  readonly laneState: LaneState;
-  readonly leafId: string | null;
-  readonly configuration: LaneConfiguration;
-  readonly configurationSeq: number;
 }
 
 /** Which lane, and how its jobs are run. */
@@ -89,7 +80,7 @@ export async function admitCompaction<Begun>(
         preparation,
         customInstructions,
       });
-      return ok(begin(await commit(call, idle, accepted)));
+      return ok(begin(await commitAccepted(environment, idle, accepted)));
     });
   } finally {
     call.reservation.release();
@@ -107,7 +98,7 @@ export async function admitNavigation<Begun>(
   const { lifecycle } = environment;
   const reason = textIssue({ label, customInstructions });
   if (reason) return err(invalidNavigation(lane, reason));
-  const validate = (idle: IdleLane) => validateNavigation(call, idle, { targetId, summarize, label });
+  const validate = (idle: FoundLane) => validateNavigation(call, idle, { targetId, summarize, label });
   if (!summarize || targetId === null) {
     return call.admit(async (): Promise<Result<Begun, LaneBusy | InvalidNavigation | UnknownTarget>> => {
       const idle = await idleLane(call);
@@ -116,7 +107,7 @@ export async function admitNavigation<Begun>(
       if (!valid.ok) return valid;
       const request = { summarize: false, targetId, label } as const;
       const accepted = acceptNavigation(acceptanceOf(call, idle.value), request);
-      return ok(begin(await commit(call, idle.value, accepted)));
+      return ok(begin(await commitAccepted(environment, idle.value, accepted)));
     });
   }
   const reserved = await call.admit(() => reserve(call, "navigation", validate));
@@ -131,7 +122,7 @@ export async function admitNavigation<Begun>(
       const taskId = environment.session.idGenerator.next();
       const request = { summarize: true, targetId, label, customInstructions, taskId, preparation } as const;
       const accepted = acceptNavigation(acceptanceOf(call, idle), request);
-      return ok(begin(await commit(call, idle, accepted)));
+      return ok(begin(await commitAccepted(environment, idle, accepted)));
     });
   } finally {
     call.reservation.release();
@@ -144,8 +135,8 @@ const VALID: Result<undefined, never> = ok(undefined);
 async function reserve<E>(
   call: StructuralCall,
   kind: OperationKind,
-  validate: (idle: IdleLane) => Promise<Result<unknown, E>>,
-): Promise<Result<IdleLane, LaneBusy | MissingIdentities | E>> {
+  validate: (idle: FoundLane) => Promise<Result<unknown, E>>,
+): Promise<Result<FoundLane, LaneBusy | MissingIdentities | E>> {
   const { environment, lane, operationId, reservation } = call;
   const idle = await idleLane(call);
   if (!idle.ok) return idle;
@@ -157,7 +148,7 @@ async function reserve<E>(
   return idle;
 }
 
-async function idleLane(call: StructuralCall): Promise<Result<IdleLane, LaneBusy>> {
+async function idleLane(call: StructuralCall): Promise<Result<FoundLane, LaneBusy>> {
   const { environment, lane, reservation } = call;
   environment.lifecycle.admit();
   if (reservation.heldFor) return err(reservedError(lane, reservation.heldFor));
@@ -167,7 +158,7 @@ async function idleLane(call: StructuralCall): Promise<Result<IdleLane, LaneBusy
 }
 
 /** The lane that this call has reserved. Nothing but a defect moves it. */
-async function sameLane({ environment, lane }: StructuralCall, leafId: string | null): Promise<IdleLane> {
+async function sameLane({ environment, lane }: StructuralCall, leafId: string | null): Promise<FoundLane> {
   environment.lifecycle.admit();
   const idle = await readLane(environment, lane);
   if (idle.laneState.currentOperationId !== null || idle.leafId !== leafId) {
@@ -176,24 +167,9 @@ async function sameLane({ environment, lane }: StructuralCall, leafId: string | 
   return idle;
 }
 
-async function readLane({ session }: Environment, lane: string): Promise<IdleLane> {
-  const [laneState, leaf, configuration] = await Promise.all([
-    session.getRegister("lane.state", lane),
-    session.getRegister("lane.leaf", lane),
-    session.getRegister("lane.config", lane),
-  ]);
-  if (!laneState || !leaf || !configuration) throw new Error(`lane ${lane} lacks one of its registers`);
-  return {
-    laneState: laneState.value,
-    leafId: leaf.value,
-    configuration: configuration.value,
-    configurationSeq: configuration.seq,
-  };
-}
-
 async function validateNavigation(
   { environment, lane }: StructuralCall,
-  { leafId }: IdleLane,
+  { leafId }: FoundLane,
   asked: {
     readonly targetId: string | null;
     readonly summarize: boolean;
@@ -227,18 +203,6 @@ function textIssue(texts: Readonly<Record<string, unknown>>): string | undefined
   return undefined;
 }
 
-function acceptanceOf({ environment, lane, operationId }: StructuralCall, { laneState, leafId }: IdleLane) {
+function acceptanceOf({ environment, lane, operationId }: StructuralCall, { laneState, leafId }: FoundLane) {
   return { lane, laneState, leafId, operationId, startedAt: environment.clock.now() };
-}
-
-async function commit(
-  { environment }: StructuralCall,
-  { configuration, configurationSeq }: IdleLane,
-  { writes, operation, state, leafId }: AcceptedStructural,
-): Promise<CurrentOperation> {
-  const { seqs } = await commitAndPublish(environment, { writes });
-  // The last two writes are op.state and lane.state, in this order.
-  const stateSeq = seqs.at(-2);
-  if (stateSeq === undefined) throw new Error("a store answers one seq per write");
-  return { operation, state, stateSeq, leafId, configuration, configurationSeq };
 }
