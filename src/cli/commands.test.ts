@@ -11,8 +11,7 @@ import { SCENARIOS } from "../../scenarios/index.ts";
 import type { ExploreResult } from "../explore/index.ts";
 import { PLAIN_SHAPE, shapeOf } from "../report/testing/result-shape.ts";
 import { CHECKS } from "./checks.ts";
-import { EXIT, exitCodeOf } from "./exit.ts";
-import { main } from "./main.ts";
+import { EXIT } from "./exit.ts";
 import { allSubjects } from "./subjects.ts";
 import { crashproof } from "./testing/command.ts";
 
@@ -44,7 +43,9 @@ describe("crash-points", () => {
     });
     expect(result).toMatchObject({ schema: "crashproof-result/1", seed: 1, failures: [] });
     expect(result.command).toBe("npx crashproof crash-points one-turn --subject memory");
-    expect(result.version).toBe(readPackage().version);
+    expect(result.version).toBe(
+      (JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as { version: string }).version,
+    );
     expect(readdirSync(folder)).toEqual(["green.json"]);
   });
 
@@ -284,99 +285,3 @@ describe("canaries", () => {
     expect(out).toMatch(/\n1 of 2 caught\n$/);
   });
 });
-
-describe("the help", () => {
-  it("names every command, the same ones as the README, and the meaning of every exit code", async () => {
-    const { code, out } = await crashproof("--help");
-    expect(code).toBe(EXIT.survived);
-    const [, commandsText = ""] = out.split("\nCommands:\n");
-    const commands = [...commandsText.matchAll(/^ {2}([a-z-]+)/gm)].map(([, name]) => name);
-    const readme = readFileSync(join(root, "README.md"), "utf8").split("\n## Commands\n")[1] ?? "";
-    const documented = [...readme.matchAll(/^\| `crashproof \[?([a-z-]+)/gm)].map(([, name]) => name);
-    expect(commands.filter((name) => name !== "help").sort()).toEqual(documented.sort());
-    for (const exit of Object.values(EXIT)) expect(out).toMatch(new RegExp(`[:·] ${exit} `));
-  });
-
-  it.each(["run", "crash-points", "races", "repro", "list", "canaries"])("exists for %s", async (command) => {
-    const { code, out } = await crashproof(command, "--help");
-    expect(code).toBe(EXIT.survived);
-    expect(out).toContain(`Usage: crashproof ${command}`);
-  });
-
-  it("says what holds without an option that may be given several times", async () => {
-    const { out: all } = await crashproof("--help");
-    const commands = [...all.matchAll(/^ {2}([a-z-]+) /gm)].map(([, command = ""]) => command);
-    expect(commands).toContain("run");
-    for (const command of commands.filter((name) => name !== "help")) {
-      expect((await crashproof(command, "--help")).out).not.toContain("[]");
-    }
-    const { out } = await crashproof("leases", "--help");
-    expect(out.replaceAll(/\s+/g, " ")).toContain("(repeatable) (default: jsonl, sqlite, txlog)");
-  });
-
-  it("and the version come from the package", async () => {
-    expect((await crashproof("--version")).out).toBe(`${readPackage().version}\n`);
-  });
-});
-
-describe("the exit code", () => {
-  const green = {
-    totals: { runs: 2, survived: 2, violated: 0, inconclusive: 0 },
-    coverage: { boundaries: { covered: 2, total: 2 }, rows: { covered: 0, total: 0, missing: [] } },
-    groups: [{ ...GROUP, runs: 2, survived: 2 }],
-    checkersOff: [],
-    notReached: [],
-  };
-  it.each([
-    ["0 when everything survived and was covered", {}, 0],
-    ["1 when a promise was broken", { totals: { ...green.totals, violated: 1 } }, 1],
-    [
-      "1 when a promise was broken, whatever is in doubt",
-      { totals: { ...green.totals, violated: 1, inconclusive: 1 } },
-      1,
-    ],
-    ["3 when a run was in doubt", { totals: { ...green.totals, inconclusive: 1 } }, 3],
-    [
-      "3 when a boundary is uncovered",
-      { coverage: { ...green.coverage, boundaries: { covered: 1, total: 2 } } },
-      3,
-    ],
-    ["3 when a checker was off", { checkersOff: ["recovery"] }, 3],
-    ["3 when a boundary that was named was never reached", { notReached: ["tool.intent#9"] }, 3],
-    ["3 when nothing was run in one of the groups", { groups: [GROUP] }, 3],
-    ["3 when nothing was run", { totals: { runs: 0, survived: 0, violated: 0, inconclusive: 0 } }, 3],
-  ])("is %s", (_, changed, code) => {
-    expect(exitCodeOf({ ...green, ...changed })).toBe(code);
-  });
-
-  it("is 4 when crashproof itself fails, with the stack for whoever mends it, and the cause", async () => {
-    let err = "";
-    const code = await main(["list"], {
-      out: () => {
-        throw new TypeError("no terminal", { cause: new Error("nobody is there") });
-      },
-      err: (text) => {
-        err += text;
-      },
-      isTerminal: false,
-    });
-    expect(code).toBe(EXIT.failed);
-    expect(err).toMatch(/^crashproof itself failed: TypeError: no terminal\n +at /);
-    expect(err).toContain("[cause]: Error: nobody is there\n");
-  });
-});
-
-const GROUP = {
-  kind: "crash",
-  scenario: "s",
-  subject: "m",
-  runs: 0,
-  survived: 0,
-  violated: 0,
-  inconclusive: 0,
-  perSecond: 0,
-} as const;
-
-function readPackage(): { version: string } {
-  return JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as { version: string };
-}
