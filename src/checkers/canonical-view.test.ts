@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { VIRTUAL_EPOCH_MS } from "../foundation/index.ts";
 import type { SessionDump } from "../storage/index.ts";
-import { renameIds, sortedJson, viewOf } from "./canonical-view.ts";
+import { renamedJson, renameIds, sortedJson, viewOf } from "./canonical-view.ts";
 import { History, twoTools } from "./testing/history.ts";
 
 const reading = { downtimes: [] };
@@ -111,6 +111,8 @@ describe("the canonical view", () => {
     expect(renameIds(sortedJson(shorter))).toMatch(
       /^\{"entries":\[\{"id":"<id1>","message":.*"parentId":"<id2>"/,
     );
+    expect(renamedJson(shorter)).toBe(renameIds(sortedJson(shorter)));
+    expect(renamedJson(view)).toBe(canonical(twoTools().dump()));
   });
 
   it("is the same whether a row's text is made for the first time or not", () => {

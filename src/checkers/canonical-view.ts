@@ -89,17 +89,64 @@ export function exactContents({ entries, registers, stats, usage }: SessionDump)
   ];
 }
 
-/** Renames the ids of an edited canonical text by first appearance again, as `viewOf` would have named them. */
-export function renameIds(canonical: string): string {
-  const names = new Map<string, string>();
-  return canonical.replace(CANONICAL_ID, (found) => nameOf(found, names));
-}
-
 /** JSON with sorted keys at every depth; members that are undefined are left out. */
 export function sortedJson(value: unknown): string {
-  const fragment = new FragmentBuilder();
-  fragment.value(value);
-  return fragment.done().exact;
+  return jsonOf(value, undefined);
+}
+
+/**
+ * The canonical text of an edited view that was parsed from one: like `sortedJson`, and its ids are renamed by first
+ * appearance again, as `viewOf` would have named them.
+ */
+export function renamedJson(value: unknown): string {
+  return jsonOf(value, new Map());
+}
+
+/** Renames the ids of an edited canonical text in the same way. */
+export function renameIds(canonical: string): string {
+  return named(canonical, new Map());
+}
+
+function jsonOf(value: unknown, names: Map<string, string> | undefined): string {
+  switch (typeof value) {
+    case "string":
+      return named(quoted(value), names);
+    case "number":
+    case "boolean":
+      return String(value);
+    case "object":
+      if (value === null) return "null";
+      return Array.isArray(value) ? itemsOf(value, names) : membersOf(value, names);
+    default:
+      return "null";
+  }
+}
+
+function itemsOf(items: readonly unknown[], names: Map<string, string> | undefined): string {
+  let text = "[";
+  for (let index = 0; index < items.length; index++) {
+    if (index > 0) text += ",";
+    text += jsonOf(items[index], names);
+  }
+  return `${text}]`;
+}
+
+function membersOf(object: object, names: Map<string, string> | undefined): string {
+  let text = "{";
+  let separator = "";
+  for (const key of sortedKeys(object)) {
+    const member = (object as Record<string, unknown>)[key];
+    if (member === undefined) continue;
+    text += `${separator}${named(quotedKey(key), names)}:${jsonOf(member, names)}`;
+    separator = ",";
+  }
+  return `${text}}`;
+}
+
+/** A text whose ids bear new names. */
+function named(text: string, names: Map<string, string> | undefined): string {
+  if (names === undefined || !text.includes("<id")) return text;
+  return text.replace(CANONICAL_ID, (found) => nameOf(found, names));
 }
 
 /** Times of the specification: of entries and messages, of a session, an operation, a cancellation, a retry. */
@@ -112,7 +159,10 @@ export const TIME_KEYS: ReadonlySet<string> = new Set([
 ]);
 /** An id, wherever it stands in a text. Scanned for through `matchAll` and `replace` only, which start afresh. */
 export const UUID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g;
-const UUID_LENGTH = 36;
+export const UUID_LENGTH = 36;
+export const IS_UUID = new RegExp(`^${UUID.source}$`);
+/** Without the middle of an id a text has none in it. */
+export const MIDDLE_OF_UUID = /-[0-9a-f]{4}-[0-9a-f]{4}-/;
 const CANONICAL_ID = /<id\d+>/g;
 /** A text that JSON writes as it is, between quotes. */
 const PLAIN = /^[ !#-[\]-~]*$/;
@@ -121,10 +171,32 @@ const PLAIN = /^[ !#-[\]-~]*$/;
  * The text of one row, split where the canonical text differs: a number is a time, a string an id. Literals and
  * volatile parts alternate, beginning and ending with a literal.
  */
-interface Fragment {
-  readonly exact: string;
+class Fragment {
   readonly literals: readonly string[];
   readonly volatiles: readonly (string | number)[];
+  /** Its sequence number: it stands first, under its own key, and in the exact text only. */
+  readonly #seq: unknown;
+  #exact: string | undefined;
+
+  constructor(seq: unknown, literals: readonly string[], volatiles: readonly (string | number)[]) {
+    this.#seq = seq;
+    this.literals = literals;
+    this.volatiles = volatiles;
+  }
+
+  get exact(): string {
+    this.#exact ??= this.#exactText();
+    return this.#exact;
+  }
+
+  #exactText(): string {
+    let text = this.literals[0] ?? "";
+    if (this.#seq !== undefined) text = `{"@seq":${String(this.#seq)},${text.slice(1)}`;
+    for (let index = 0; index < this.volatiles.length; index++) {
+      text += `${this.volatiles[index]}${this.literals[index + 1] ?? ""}`;
+    }
+    return text;
+  }
 }
 
 /** Stores hand out one frozen object per row for as long as it lives, so its text is made once. */
@@ -133,106 +205,113 @@ const fragments = new WeakMap<object, Fragment>();
 function fragmentOf(row: object): Fragment {
   const known = fragments.get(row);
   if (known !== undefined) return known;
-  const builder = new FragmentBuilder();
-  builder.row(row);
-  const fragment = builder.done();
+  const fragment = new FragmentBuilder().row(row);
   if (Object.isFrozen(row)) fragments.set(row, fragment);
   return fragment;
 }
 
 class FragmentBuilder {
-  #exact = "";
   #literal = "";
   readonly #literals: string[] = [];
   readonly #volatiles: (string | number)[] = [];
 
-  done(): Fragment {
-    return { exact: this.#exact, literals: [...this.#literals, this.#literal], volatiles: this.#volatiles };
-  }
-
-  /** A row: its sequence number stands first, under its own key, and in the exact text only. */
-  row(row: object): void {
-    const seq = (row as { seq?: unknown }).seq;
-    this.#both("{");
-    if (seq !== undefined) this.#exact += `"@seq":${String(seq)},`;
+  row(row: object): Fragment {
+    const { seq } = row as { readonly seq?: unknown };
     this.#members(row, seq === undefined ? undefined : "seq");
-    this.#both("}");
+    return new Fragment(seq, [...this.#literals, this.#literal], this.#volatiles);
   }
 
-  value(value: unknown): void {
+  #value(value: unknown): void {
     switch (typeof value) {
       case "string":
         this.#string(value);
         return;
       case "number":
       case "boolean":
-        this.#both(String(value));
+        this.#literal += String(value);
         return;
       case "object":
-        if (value === null) this.#both("null");
+        if (value === null) this.#literal += "null";
         else if (Array.isArray(value)) this.#array(value);
-        else {
-          this.#both("{");
-          this.#members(value);
-          this.#both("}");
-        }
+        else this.#members(value, undefined);
         return;
       default:
-        this.#both("null");
+        this.#literal += "null";
     }
   }
 
   #array(items: readonly unknown[]): void {
-    this.#both("[");
+    this.#literal += "[";
     for (let index = 0; index < items.length; index++) {
-      if (index > 0) this.#both(",");
-      this.value(items[index]);
+      if (index > 0) this.#literal += ",";
+      this.#value(items[index]);
     }
-    this.#both("]");
+    this.#literal += "]";
   }
 
-  #members(object: object, without?: string): void {
-    const record = object as Record<string, unknown>;
+  #members(object: object, without: string | undefined): void {
+    this.#literal += "{";
     let isFirst = true;
     for (const key of sortedKeys(object)) {
-      const member = record[key];
+      const member = (object as Record<string, unknown>)[key];
       if (member === undefined || key === without) continue;
-      if (!isFirst) this.#both(",");
+      if (!isFirst) this.#literal += ",";
       isFirst = false;
-      this.#string(key);
-      this.#both(":");
+      if (key.length < UUID_LENGTH) this.#literal += quotedKey(key);
+      else this.#string(key);
+      this.#literal += ":";
       if (typeof member === "number" && TIME_KEYS.has(key)) this.#volatile(member);
-      else this.value(member);
+      else this.#value(member);
     }
+    this.#literal += "}";
   }
 
   #string(text: string): void {
-    const quoted = PLAIN.test(text) ? `"${text}"` : JSON.stringify(text);
-    if (text.length < UUID_LENGTH) {
-      this.#both(quoted);
+    if (text.length === UUID_LENGTH && IS_UUID.test(text)) {
+      this.#literal += '"';
+      this.#volatile(text);
+      this.#literal += '"';
+      return;
+    }
+    const whole = quoted(text);
+    if (text.length < UUID_LENGTH || !MIDDLE_OF_UUID.test(whole)) {
+      this.#literal += whole;
       return;
     }
     let from = 0;
-    for (const { 0: id, index } of quoted.matchAll(UUID)) {
-      this.#both(quoted.slice(from, index));
+    for (const { 0: id, index } of whole.matchAll(UUID)) {
+      this.#literal += whole.slice(from, index);
       this.#volatile(id);
       from = index + UUID_LENGTH;
     }
-    this.#both(quoted.slice(from));
-  }
-
-  #both(literal: string): void {
-    this.#exact += literal;
-    this.#literal += literal;
+    this.#literal += whole.slice(from);
   }
 
   #volatile(part: string | number): void {
-    this.#exact += String(part);
     this.#literals.push(this.#literal);
     this.#volatiles.push(part);
     this.#literal = "";
   }
 }
+
+/** A text as JSON writes it. */
+function quoted(text: string): string {
+  return PLAIN.test(text) ? `"${text}"` : JSON.stringify(text);
+}
+
+/** A key as JSON writes it. There are few, and each comes by the thousand. */
+function quotedKey(key: string): string {
+  const known = quotedKeys.get(key);
+  if (known !== undefined) return known;
+  // Applications choose keys too, so the memory is bounded: full, it starts again.
+  if (quotedKeys.size >= KEYS_MAX) quotedKeys.clear();
+  const text = quoted(key);
+  quotedKeys.set(key, text);
+  return text;
+}
+
+const quotedKeys = new Map<string, string>();
+const KEYS_MAX = 2_000;
 
 /** Writes the canonical text: names ids as they come, and turns times into offsets. */
 class Namer {
@@ -291,12 +370,10 @@ function sortedKeys(object: object): readonly string[] {
   const shape = keys.join("\u0000");
   const known = keyOrders.get(shape);
   if (known !== undefined) return known;
-  // Applications choose keys too, so the memory is bounded: full, it starts again.
-  if (keyOrders.size >= KEY_ORDERS_MAX) keyOrders.clear();
+  if (keyOrders.size >= KEYS_MAX) keyOrders.clear();
   keys.sort();
   keyOrders.set(shape, keys);
   return keys;
 }
 
 const keyOrders = new Map<string, readonly string[]>();
-const KEY_ORDERS_MAX = 2_000;

@@ -62,7 +62,7 @@ function checkShown(
     if (said !== undefined && message !== undefined && isShownAs(said, message)) continue;
     report(
       "context other than the branch",
-      `request ${ask} of turn ${turn} shows at ${index} ${textOf(message)}; the branch says ${textOf(said)}`,
+      `request ${ask} of turn ${turn} shows at ${index} ${textOf(message)}; the branch says ${textOf(said?.shown)}`,
     );
     return;
   }
@@ -84,10 +84,11 @@ function checkTold({ task, index, told }: SummaryRow, model: StoreModel, report:
   const preparation = underWay(model);
   if (told === undefined || preparation === undefined) return;
   let from = 0;
-  for (const { text } of (partsOf(preparation)[index] ?? []).flatMap(saidIn)) {
-    const at = told.indexOf(text.slice(0, SUMMARY_PART), from);
+  for (const { shown } of (partsOf(preparation)[index] ?? []).flatMap(saidIn)) {
+    const text = shown.text.slice(0, SUMMARY_PART);
+    const at = told.indexOf(text, from);
     if (at < 0) {
-      const missing = JSON.stringify(text.slice(0, SUMMARY_PART));
+      const missing = JSON.stringify(text);
       report("a summarizer is not told", `request ${index} of summary ${task} says nothing of ${missing}`);
       return;
     }
@@ -115,23 +116,27 @@ function partsOf(preparation: DurableStructuralPreparation): readonly (readonly 
 }
 
 /** A message of a context; of a summary only what it has to hold is known, and of an answer that is missing nothing. */
-type Said = ShownMessage & { readonly isPart?: true };
+interface Said {
+  readonly shown: ShownMessage;
+  readonly isPart: boolean;
+}
 
 /** What a provider is to be shown at a leaf, oldest first. */
 function contextAt(leaf: string | null, model: StoreModel): readonly Said[] {
   const said: Said[] = [];
   let open: string[] = [];
   const closeCalls = () => {
-    for (const answers of open) said.push({ by: "tool", text: "", answers, isPart: true });
+    for (const answers of open) said.push(part({ by: "tool", text: "", answers }));
     open = [];
   };
   for (const message of branchAt(leaf, model).flatMap(saidBy)) {
-    if (message.by !== "tool") {
+    const { by, calls = [], answers } = message.shown;
+    if (by !== "tool") {
       closeCalls();
-      open = [...(message.calls ?? [])];
+      open = [...calls];
     } else {
-      if (!open.includes(message.answers ?? "")) continue;
-      open = open.filter((id) => id !== message.answers);
+      if (!open.includes(answers ?? "")) continue;
+      open = open.filter((id) => id !== answers);
     }
     said.push(message);
   }
@@ -169,33 +174,43 @@ function saidIn(message: AgentMessage): readonly Said[] {
   switch (message.role) {
     case "user":
     case "custom":
-      return [{ by: "user", text: shortened(wordsIn(message.content)) }];
+      return [whole({ by: "user", text: shortened(wordsIn(message.content)) })];
     case "assistant": {
       if (["error", "aborted", "deferred"].includes(message.stopReason)) return [];
       const calls = callsIn(message).map(({ id }) => id);
       const text = shortened(wordsIn(message.content ?? []));
-      return [{ by: "model", text, ...(calls.length === 0 ? {} : { calls }) }];
+      return [whole(calls.length === 0 ? { by: "model", text } : { by: "model", text, calls })];
     }
-    case "toolResult":
-      return [{ by: "tool", text: shortened(wordsIn(message.content ?? [])), answers: message.toolCallId }];
+    case "toolResult": {
+      const text = shortened(wordsIn(message.content ?? []));
+      return [whole({ by: "tool", text, answers: message.toolCallId })];
+    }
     case "branchSummary":
     case "compactionSummary":
       return [summary(message.summary)];
     case "bashExecution":
-      return message.excludeFromContext === true ? [] : [{ by: "user", text: message.command, isPart: true }];
+      return message.excludeFromContext === true ? [] : [part({ by: "user", text: message.command })];
   }
 }
 
 function summary(text: string): Said {
-  return { by: "user", text: text.slice(0, SUMMARY_PART), isPart: true };
+  return part({ by: "user", text: text.slice(0, SUMMARY_PART) });
+}
+
+function whole(shown: ShownMessage): Said {
+  return { shown, isPart: false };
+}
+
+function part(shown: ShownMessage): Said {
+  return { shown, isPart: true };
 }
 
 /** Characters of a summary that its message shows in any case, whatever is said around it. */
 const SUMMARY_PART = 200;
 
-function isShownAs({ isPart, ...said }: Said, message: ShownMessage): boolean {
-  if (isPart === undefined) return jsonEquals(said, message);
-  return jsonEquals({ ...said, text: "" }, { ...message, text: "" }) && message.text.includes(said.text);
+function isShownAs({ isPart, shown }: Said, message: ShownMessage): boolean {
+  if (!isPart) return jsonEquals(shown, message);
+  return jsonEquals({ ...shown, text: "" }, { ...message, text: "" }) && message.text.includes(shown.text);
 }
 
 function wordsIn(content: string | readonly { readonly type: string; readonly text?: string }[]): string {

@@ -13,7 +13,15 @@
  */
 import { jsonEquals } from "../foundation/index.ts";
 import type { SessionDump } from "../storage/index.ts";
-import { offsetOf, sourceOf, TIME_KEYS, UUID } from "./canonical-view.ts";
+import {
+  IS_UUID,
+  MIDDLE_OF_UUID,
+  offsetOf,
+  sourceOf,
+  TIME_KEYS,
+  UUID,
+  UUID_LENGTH,
+} from "./canonical-view.ts";
 import type { View, ViewReading } from "./contract.ts";
 
 /** The views that were seen, one for each canonical text. */
@@ -145,9 +153,14 @@ class Comparison {
   #texts(left: string, right: string): boolean {
     if (left.length !== right.length) return false;
     if (left.length < UUID_LENGTH) return left === right;
-    if (left.length === UUID_LENGTH && ID.test(left)) return ID.test(right) && this.#ids(left, right);
+    if (left.length === UUID_LENGTH) {
+      // What is in the renaming was seen to be an id before.
+      const there = this.#there.get(left);
+      if (there !== undefined) return there === right;
+      if (IS_UUID.test(left)) return IS_UUID.test(right) && this.#ids(left, right);
+    }
     // Without the middle of an id there is none, also not in the quoted text, where escapes bring digits of their own.
-    if (!MIDDLE_OF_ID.test(left)) return left === right;
+    if (!MIDDLE_OF_UUID.test(left)) return left === right;
     const [one, other] = [JSON.stringify(left), JSON.stringify(right)];
     const [between, others] = [one.split(UUID), other.split(UUID)];
     const [ids, otherIds] = [one.match(UUID) ?? [], other.match(UUID) ?? []];
@@ -167,7 +180,3 @@ class Comparison {
     return true;
   }
 }
-
-const UUID_LENGTH = 36;
-const ID = new RegExp(`^${UUID.source}$`);
-const MIDDLE_OF_ID = /-[0-9a-f]{4}-[0-9a-f]{4}-/;

@@ -110,7 +110,7 @@ export class StoreModel {
         return;
       case "effect":
         if (event.row.kind === "tool") {
-          this.#executedCalls = new Set([...this.#executedCalls, event.row.callId]);
+          this.#executedCalls = new Set(this.#executedCalls).add(event.row.callId);
         }
         return;
       case "commit": {
@@ -141,20 +141,19 @@ export class StoreModel {
       index++;
       this.#seen(seq, timestamp);
       if (write.kind === "entry") {
-        // Frozen rows keep the text that a view made of them.
-        const entry: Entry = Object.freeze({ seq, timestamp, ...write.entry });
+        const entry: Entry = { seq, timestamp, ...write.entry };
         this.#entries.set(entry.id, entry);
         this.#intents.delete(entry.id);
         if (entry.type === "message") {
           this.#stats = { ...this.#stats, messageCount: this.#stats.messageCount + 1 };
         }
       } else if (write.kind === "usage") {
-        this.#usage.set(write.row.id, Object.freeze({ seq, ...write.row }));
+        this.#usage.set(write.row.id, { seq, ...write.row });
         this.#stats = { ...this.#stats, usage: addUsage(this.#stats.usage, write.row.usage) };
       } else if (write.op === "set") {
         // The pair of namespace and value comes from one write, so it is a register of that namespace.
         const { namespace, key, value } = write;
-        this.#set(Object.freeze({ namespace, key, value, seq }) as Register);
+        this.#set({ namespace, key, value, seq } as Register);
       } else {
         this.#registers.get(write.namespace)?.delete(write.key);
       }

@@ -40,6 +40,17 @@ const wrong: Record<string, readonly [string, (dump: SessionDump) => SessionDump
       registers: [...dump.registers, { namespace: "op.tool_args", key: "x", value: {}, seq: 5 }],
     }),
   ],
+  "a register twice, in place of another": [
+    "registers",
+    (dump) => ({
+      ...dump,
+      registers: dump.registers.map((register, index) => dump.registers[index === 0 ? 1 : index] ?? register),
+    }),
+  ],
+  "registers in another order": [
+    "registers",
+    (dump) => ({ ...dump, registers: [...dump.registers].reverse() }),
+  ],
   "a register of an earlier value": [
     "registers",
     (dump) => ({

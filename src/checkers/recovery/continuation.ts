@@ -20,7 +20,7 @@ import { contentOf, ExpectedQueues } from "./expected-queues.ts";
 import { ExpectedRun } from "./expected-run.ts";
 import { ExpectedSession } from "./expected-session.ts";
 import { ExpectedStructural, isStructuralEntry, type WorkEnd } from "./expected-structural.ts";
-import { Library } from "./library.ts";
+import type { Library } from "./library.ts";
 import { NotCovered, openOperation, type ParsedEntry, type ParsedView, textIn } from "./parsed-view.ts";
 
 /** What the conversation must become, and what the policy table demanded on the way. */
@@ -29,8 +29,14 @@ export interface Continued {
   readonly demands: readonly string[];
 }
 
+/** The run that nobody cut: what it left, and what the world answers in its words. */
+export interface Reference {
+  readonly view: ParsedView;
+  readonly library: Library;
+}
+
 /** Continues from the view at a cut; `uninterrupted` lends its words. See the header. */
-export function continueFrom(scenario: Scenario, atCut: ParsedView, uninterrupted: ParsedView): Continued {
+export function continueFrom(scenario: Scenario, atCut: ParsedView, uninterrupted: Reference): Continued {
   const continuation = new Continuation(scenario, atCut, uninterrupted);
   continuation.run();
   return continuation.done();
@@ -48,9 +54,8 @@ class Continuation {
   readonly #startedMs: number;
   readonly #demands: string[] = [];
 
-  constructor(scenario: Scenario, atCut: ParsedView, uninterrupted: ParsedView) {
+  constructor(scenario: Scenario, atCut: ParsedView, { view: uninterrupted, library }: Reference) {
     this.#scenario = scenario;
-    const library = new Library(scenario, uninterrupted.entries);
     const session = new ExpectedSession(atCut, uninterrupted);
     const open = openOperation(atCut);
     this.#open = open?.state;

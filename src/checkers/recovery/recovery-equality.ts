@@ -6,12 +6,13 @@
  * did not is found like one that should not have and did. Does not check: how recovery got there (the judge does), and
  * what the table says nothing of (`NotCovered`).
  */
-import type { Cut } from "../../faults/index.ts";
-import { renameIds, sortedJson } from "../canonical-view.ts";
+import type { Cut, Scenario } from "../../faults/index.ts";
+import { renamedJson } from "../canonical-view.ts";
 import type { RecoveryExpectation, RecoveryQuestion, View } from "../contract.ts";
-import { continueFrom } from "./continuation.ts";
+import { continueFrom, type Reference } from "./continuation.ts";
 import { defers } from "./deferred.ts";
-import { NotCovered, type ParsedView, parseView } from "./parsed-view.ts";
+import { Library } from "./library.ts";
+import { NotCovered, parseView } from "./parsed-view.ts";
 
 /** The view that recovery must reach; see the header. @throws NotCovered */
 export async function expectRecovery(question: RecoveryQuestion): Promise<RecoveryExpectation> {
@@ -27,9 +28,9 @@ export async function expectRecovery(question: RecoveryQuestion): Promise<Recove
   const atCut = await question.atCut();
   const before = computed.get(atCut);
   if (before?.scenario === scenario && before.uninterrupted === uninterrupted) return before.expectation;
-  const reference = parsedReference(uninterrupted);
+  const reference = referenceOf(scenario, uninterrupted);
   const { view, demands } = continueFrom(scenario, parseView(atCut.canonical), reference);
-  const expectation = { canonical: renameIds(sortedJson(view)), demands };
+  const expectation = { canonical: renamedJson(view), demands };
   computed.set(atCut, { scenario, uninterrupted, expectation });
   return expectation;
 }
@@ -43,16 +44,17 @@ interface Computed {
   readonly expectation: RecoveryExpectation;
 }
 
-/** The uninterrupted view as values. It is parsed once and asked at every cut; nobody changes it. */
-function parsedReference(uninterrupted: View): ParsedView {
+/** What the uninterrupted run lends. It is read once and asked at every cut; nobody changes it. */
+function referenceOf(scenario: Scenario, uninterrupted: View): Reference {
   const known = references.get(uninterrupted);
-  if (known !== undefined) return known;
-  const parsed = parseView(uninterrupted.canonical);
-  references.set(uninterrupted, parsed);
-  return parsed;
+  if (known?.scenario === scenario) return known;
+  const view = parseView(uninterrupted.canonical);
+  const reference = { scenario, view, library: new Library(scenario, view.entries) };
+  references.set(uninterrupted, reference);
+  return reference;
 }
 
-const references = new WeakMap<View, ParsedView>();
+const references = new WeakMap<View, Reference & { readonly scenario: Scenario }>();
 
 /** Cuts after which no effect is pending and no wait is running: nothing can be demanded, unless the scenario defers. */
 export function leavesNothingPending({ boundary, position }: Pick<Cut, "boundary" | "position">): boolean {
