@@ -34,13 +34,20 @@ const runId: fc.Arbitrary<RunId> = fc.oneof(
     seed: fc.nat(),
   }),
   fc.record({
-    kind: fc.constantFrom("torn" as const, "disk-fault" as const, "world-fault" as const, "lease" as const),
+    kind: fc.constant("torn" as const),
     scenario: name,
     subject: fc.oneof(name, fc.constant("canary:damaged-line-skipped")),
     cuts: fc.constant([]),
+    fault: fc.constantFrom("tool.settle#2:cut@117", "lane.seed#1:doubled"),
+    seed: fc.nat(),
+  }),
+  fc.record({
+    kind: fc.constantFrom("disk-fault" as const, "world-fault" as const, "lease" as const),
+    scenario: name,
+    subject: name,
+    cuts: fc.constant([]),
     fault: fc.constantFrom(
       "tool.settle#2:cut@117",
-      "lane.seed#1:doubled",
       "reply-malformed.null@2+tool.settle#1:after",
       "resume@17",
     ),
@@ -86,6 +93,7 @@ describe("run ids", () => {
     ["fuzz/plain/memory/3:", "the path to a case"],
     ["torn/two-tools/jsonl", "a subject and a fault"],
     ["torn/two-tools/jsonl/a fault", "a subject and a fault"],
+    ["torn/two-tools/jsonl/nonsense", "a commit and its damage"],
   ])("refuses %j, saying what was expected", (text, expected) => {
     const parsed = parseRunId(text);
     expect(parsed.ok ? "accepted" : parsed.error.message).toContain(expected);

@@ -144,6 +144,12 @@ function parseFaulty(
   if (run.kind === "fuzz" && !/^\d+(:\d+)*$/.test(fault)) {
     return refuse(text, `the path to a case such as 17 or 17:0:3, not ${JSON.stringify(fault)}`);
   }
+  if (run.kind === "torn" && !/^[^:]+:[^:]+$/.test(fault)) {
+    return refuse(
+      text,
+      `a commit and its damage such as tool.settle#2:cut@117, not ${JSON.stringify(fault)}`,
+    );
+  }
   return ok({ ...run, subject, fault });
 }
 

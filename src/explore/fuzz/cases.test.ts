@@ -53,6 +53,10 @@ it("shrinks to the smallest case that still holds, whose path draws it again wit
   expect(await drawAgain("one-lane", SEED, found?.path ?? "")).toEqual(found?.plan);
 });
 
+it("draws nothing where a path leads nowhere", async () => {
+  expect(await drawAgain("one-lane", SEED, "0:0:99999:1")).toBeUndefined();
+});
+
 it("does not shrink what does not hold", async () => {
   expect(await shrink("one-lane", { seed: SEED, path: "0" }, async () => false)).toBeUndefined();
 });
