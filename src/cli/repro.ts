@@ -1,6 +1,6 @@
 /** `crashproof repro RUN-ID`: one run again, with its timeline. */
 import type { Command } from "commander";
-import { type ReproParts, repro as repeat, verdictOf } from "../explore/index.ts";
+import { expectedOf, repro as repeat, verdictOf } from "../explore/index.ts";
 import { parseRunId, type RunId, type Scenario, unscheduled } from "../faults/index.ts";
 import { generatedCaseReport, timelineReport } from "../report/index.ts";
 import type { Subject } from "../subject/index.ts";
@@ -30,7 +30,10 @@ async function repeatRun(text: string, id: RunId, streams: Streams): Promise<Exi
     subjects: subjectsFor(id),
     ...(race === undefined ? {} : { race }),
   };
-  assertIsRun(parts);
+  const expected = expectedOf(parts);
+  if (expected !== undefined) {
+    throw new UsageError("INVALID_RUN_ID", `no run: ${JSON.stringify(text)}; expected ${expected}`);
+  }
   const { judgement, events, generated } = await withHost({ quiet: true }, streams, (host) =>
     id.kind === "kill" ? withKillPool(host, (killing) => repeat(parts, killing)) : repeat(parts, host),
   );
@@ -52,25 +55,6 @@ function scenarioOf({ kind, scenario }: RunId): Scenario | undefined {
   if (kind !== "fuzz") return scenariosOf([scenario])[0];
   assertMixture(scenario);
   return undefined;
-}
-
-/** Refuses parts that are all known, and that make no run together: whatever came of one, it would accuse nobody. */
-function assertIsRun({ id: { kind, order }, text, subjects, race }: ReproParts): void {
-  const refuse = (expected: string) => {
-    throw new UsageError("INVALID_RUN_ID", `no run: ${JSON.stringify(text)}; expected ${expected}`);
-  };
-  const isCompared = kind === "backends" || kind === "race";
-  if (isCompared && new Set(subjects.map(({ family }) => family)).size > 1) {
-    refuse("subjects of one family, because only they must agree");
-  }
-  if (kind === "backends" && subjects.length < 2) refuse("several subjects, joined by =, to be compared");
-  if (kind === "takeover" && subjects.some(({ grade }) => grade !== "multi-writer")) {
-    refuse("a subject whose sessions another process can take over, such as sqlite");
-  }
-  const orders = race?.orders.map(({ name }) => name) ?? [];
-  if (order !== undefined && !order.startsWith("steps@") && !orders.includes(order)) {
-    refuse(`an order of the race: ${orders.join(", ")}, or an interleaving such as steps@0.1.0`);
-  }
 }
 
 function subjectsFor({ kind, subject }: RunId): readonly Subject[] {

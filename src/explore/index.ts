@@ -15,7 +15,8 @@ export { type MergeRefusalCode, MergeRefused, mergeShards, type NamedResult } fr
 export { fingerprintOf, type Shard, type ShardPart } from "./parts/shard.ts";
 export { type ExploreHost, type ExplorePlan, type Progress, runContext } from "./plan.ts";
 export type { RacesPlan } from "./race/races.ts";
-export { type ReproParts, type ReproResult, repro } from "./repro.ts";
+export { type ReproResult, repro } from "./repro.ts";
+export { expectedOf, type ReproParts } from "./repro-parts.ts";
 export {
   type Coverage,
   type Decisive,

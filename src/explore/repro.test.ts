@@ -125,6 +125,20 @@ describe("a run id that leads nowhere", () => {
     expect(judgement.inconclusive?.signature).toBe("not-reached");
   });
 
+  it("is a doubt, and accuses nobody, where its parts make no run", async () => {
+    const strangers = [ladder(), { ...ladder({}, { id: "other" }), family: "others" }];
+    const runs = [
+      await again("takeover/climb/ladder/rung#1:before", [ladder()]),
+      await again("backends/climb/ladder=other/rung#1:after", strangers),
+      await again("backends/climb/ladder/rung#1:after", [ladder()]),
+    ];
+    expect(runs.map(({ judgement }) => judgement.inconclusive?.message)).toEqual([
+      expect.stringContaining("a subject whose sessions another process can take over"),
+      expect.stringContaining("subjects of one family"),
+      expect.stringContaining("several subjects"),
+    ]);
+  });
+
   it.each([
     ["crash/climb/ladder/rung#3:after", "not-reached"],
     ["crash/climb/ladder/rung#1:inside@7", "not-reached"],

@@ -1,7 +1,7 @@
 /**
  * One run again, by its id: the same subject, scenario, seed and cuts, with everything that was observed.
  */
-import { cutRefName, type Race, type RunId, type Scenario, type TimelineEvent } from "../faults/index.ts";
+import { cutRefName, type Scenario, type TimelineEvent } from "../faults/index.ts";
 import { absurd } from "../foundation/index.ts";
 import type { Subject } from "../subject/index.ts";
 import { exploreCrashes } from "./crash/crash.ts";
@@ -17,6 +17,7 @@ import { canBeKilled, exploreKills } from "./kill/kill.ts";
 import { leaseAgain } from "./lease/leases.ts";
 import { type ExploreHost, runContext } from "./plan.ts";
 import { raceAgain } from "./race/again.ts";
+import { expectedOf, type ReproParts } from "./repro-parts.ts";
 import type { Judgement } from "./result.ts";
 import { type RunContext, runUncut } from "./standing.ts";
 import { exploreTakeovers } from "./takeover.ts";
@@ -33,20 +34,10 @@ export interface ReproResult {
   readonly generated?: { readonly scenario: Scenario; readonly faults: readonly object[] };
 }
 
-/** What the caller looked up for the id. */
-export interface ReproParts {
-  readonly id: RunId;
-  readonly text: string;
-  /** Of the id; undefined for a run whose workload is generated. */
-  readonly scenario: Scenario | undefined;
-  /** The subject; for runs of subjects that must agree, all of them. */
-  readonly subjects: readonly Subject[];
-  /** The race, for a run of one; `scenario` is what it runs. */
-  readonly race?: Race;
-}
-
-/** Repeats the run. A cut that the run never reaches is inconclusive. */
+/** Repeats the run. A cut that the run never reaches is inconclusive, and so are parts that make no run. */
 export async function repro(parts: ReproParts, host: ExploreHost): Promise<ReproResult> {
+  const expected = expectedOf(parts);
+  if (expected !== undefined) return notReached(parts, `this is no run; expected ${expected}`);
   const watchdog = new Watchdog(host.clock);
   try {
     const again = { parts, host, watchdog };

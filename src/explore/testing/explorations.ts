@@ -6,7 +6,8 @@ import type { Subject } from "../../subject/index.ts";
 import { openScratch, type Scratch } from "../../subprocess/index.ts";
 import { explore } from "../explore.ts";
 import type { ExploreHost, ExplorePlan } from "../plan.ts";
-import { type ReproParts, type ReproResult, repro } from "../repro.ts";
+import { type ReproResult, repro } from "../repro.ts";
+import type { ReproParts } from "../repro-parts.ts";
 import type { ExploreResult } from "../result.ts";
 import { CLIMB } from "./ladder.ts";
 
