@@ -1,6 +1,12 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { DEFAULT_COMPACTION_SETTINGS, type JsonValue, validateRegister } from "../../model/index.ts";
+import {
+  DEFAULT_COMPACTION_SETTINGS,
+  type JsonValue,
+  type LaneLastResult,
+  validateRegister,
+} from "../../model/index.ts";
+import { checkLastResult } from "../../operation/index.ts";
 import { fromVersion0 } from "./from-version-0.ts";
 import type { RawRegister } from "./migration.ts";
 
@@ -131,5 +137,42 @@ describe("the mapping from version 0", () => {
       }),
       { numRuns: 500 },
     );
+  });
+
+  const convertedOf = (namespace: RawRegister["namespace"], value: object) =>
+    fromVersion0.convert([{ namespace, key: "main", value: value as JsonValue }])[0]?.value;
+
+  it.each([
+    ["a response", { assistant: "R" }, { finalAssistantEntryId: "R", runCompletion: "assistant" }],
+    ["its tools", {}, { runCompletion: "terminated_tools" }],
+  ])("says what completed a run, so that its result can be read: %s", (_what, found, converted) => {
+    const old = { operation: "O", kind: "run", leaf: "e1", outcome: "completed", ...found };
+    const result = convertedOf("lane.lastResult", old) as unknown as LaneLastResult;
+    expect(result).toEqual({
+      operationId: "O",
+      kind: "run",
+      leafId: "e1",
+      outcome: "completed",
+      ...converted,
+    });
+    expect(checkLastResult("main", result)).toBe(result);
+  });
+
+  it.each([
+    ["its response", "R", true],
+    ["the results of its tools", "r1", false],
+  ])("lets a run end with %s", (_what, trigger, includeFinalAssistant) => {
+    const settings = {
+      compaction: DEFAULT_COMPACTION_SETTINGS,
+      steeringMode: "all",
+      followUpMode: "all",
+      toolExecution: "parallel",
+    };
+    const phase = { kind: "checkpoint", trigger, next: "finish", overflowed: false };
+    const inbox = { steer: [], followUp: [], writes: [] };
+    const old = { kind: "run", cancelled: null, settings, inbox, latest: "R", phase };
+    expect(convertedOf("op.state", old)).toMatchObject({
+      phase: { continuation: { kind: "may_finish", includeFinalAssistant }, triggerEntryId: trigger },
+    });
   });
 });

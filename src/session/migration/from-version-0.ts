@@ -9,6 +9,8 @@
  *   which judges the size of the context again.
  * - *A summary that was being generated* for a compaction or navigation. Its request had no durable ids, so the
  *   operation goes back to before the decision; the preparation is stored.
+ * - *What completes a run.* Version 0 did not say; a run that stands at its newest response, or names one in its result,
+ *   was completed by that, and every other by its tools.
  * - *Options and delay of a request.* Version 0 kept neither: no options, and the default delay.
  *
  * A value that has no shape of version 0 is left as it is: it is one of version 1 already, or will be refused.
@@ -97,7 +99,8 @@ function lastResultOf(old: LastResult0): LaneLastResult {
     ...(assistant === undefined ? {} : { finalAssistantEntryId: assistant }),
   };
   if (outcome === "failed") return { ...result, outcome, error: { code: "unknown", message } };
-  return { ...result, outcome };
+  if (kind !== "run" || outcome !== "completed") return { ...result, outcome };
+  return { ...result, outcome, runCompletion: assistant === undefined ? "terminated_tools" : "assistant" };
 }
 
 function pendingOf(old: PendingEntry0): PendingEntry {
@@ -135,7 +138,7 @@ function stateOf(old: State0): OperationState {
   switch (old.kind) {
     case "run": {
       const { settings, inbox, latest } = old;
-      const phase = phaseOf(old.phase);
+      const phase = phaseOf(old.phase, latest);
       return { kind: "run", control, settings, phase, inbox, latestAssistantEntryId: latest };
     }
     case "compaction": {
@@ -156,13 +159,13 @@ function stateOf(old: State0): OperationState {
   }
 }
 
-function phaseOf(old: Phase0): RunPhase {
+function phaseOf(old: Phase0, latest: string | null): RunPhase {
   switch (old.kind) {
     case "checkpoint":
       if (old.next === "assistant") return needAssistant(old.trigger, old.overflowed);
       return {
         kind: "checkpoint",
-        continuation: { kind: "may_finish", includeFinalAssistant: true },
+        continuation: { kind: "may_finish", includeFinalAssistant: old.trigger === latest },
         triggerEntryId: old.trigger,
       };
     case "request": {
