@@ -279,6 +279,7 @@ export class LaneDriver {
     live: DriveState,
     reached: Exclude<DriveEnd, { kind: "finished" }>,
   ): Promise<{ readonly end: DriveEnd } | { readonly cancelled: CurrentOperation }> {
+    this.#environment.lifecycle.admit();
     const latest = reached.kind === "ended_elsewhere" ? undefined : await this.#view.reload(reached.current);
     if (latest?.state.control.status === "cancel_requested") return { cancelled: latest };
     const end = latest === undefined ? ({ kind: "ended_elsewhere" } as const) : reached;
