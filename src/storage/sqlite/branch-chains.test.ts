@@ -77,6 +77,33 @@ function walk({ parents, types }: Grown, from: number, stopsAtCompaction: boolea
   return path;
 }
 
+describe("a chain of forks of forks", () => {
+  it.each([3, 16])(
+    "copies at most %i rows a fork, and stays that many times shorter than its forks are",
+    (most) => {
+      const forks = 240;
+      // On, back to where that began, and on from there: every other entry opens a segment over the one before.
+      const turn: [number, Step][] = [
+        [0, "append"],
+        [0, { back: 1 }],
+        [0, "append"],
+      ];
+      const { connection } = grow([[0, "append"], ...Array(forks).fill(turn).flat()], most);
+      const index = new BranchIndex(connection);
+      const rows = connection.statement("SELECT count(*) FROM branch_entries GROUP BY branch_id").all();
+      expect(rows).toHaveLength(forks + 1);
+      // Of its own a segment has the entry that opened it, and the one that was left.
+      for (const [count] of rows) expect(count).toBeLessThanOrEqual(most + 2);
+      const newest = index.home(idOf(2 * forks));
+      expect(newest).toBeDefined();
+      const chain = newest === undefined ? [] : [...index.chain(newest)];
+      expect(chain.length).toBeLessThanOrEqual(forks / most + 2);
+      expect(branchIndexFaults(connection)).toEqual([]);
+      connection.close();
+    },
+  );
+});
+
 describe("chains of thousands of steps", () => {
   it.each([3, 256])(
     "give the path of the flat walk for every entry, with at most %i rows copied a fork",
