@@ -64,7 +64,7 @@ export class AgentHarness<TContext extends object | undefined = undefined> exten
 
   /**
    * Attaches a harness to a session. Starts no provider, tool, hook or timer.
-   * @throws TypeError for wrong options; Corruption for a state that cannot be executed; whatever a commit rejects with.
+   * @throws TypeError for wrong options, or a session that has a harness; Corruption for a state that cannot be executed; whatever a commit rejects with.
    */
   static async create<TContext extends object | undefined = undefined>(
     options: AgentHarnessOptions<TContext>,

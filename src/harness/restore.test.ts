@@ -41,6 +41,15 @@ describe("opening a session", () => {
     expect(registersOf(world, "lane.config")[0]?.value).toMatchObject({ thinkingLevel: "low" });
   });
 
+  it("is for one harness: a second one over the same session would drive what the first drives", async () => {
+    const world = await halfway();
+    const { session, harness } = await world.boot({ tools: [world.tool("read")] });
+    const options = { session, models: world.models(), model: MODEL, clock: world.clock };
+    await expect(AgentHarness.create(options)).rejects.toThrow(TypeError);
+    await session.setName("still driven by the first");
+    expect(await harness.abort()).toMatchObject({ ok: true });
+  });
+
   it("writes nothing and starts nothing where an operation is open", async () => {
     const world = await halfway();
     const before = JSON.stringify(world.disk.dump());

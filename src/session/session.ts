@@ -83,8 +83,14 @@ export class Session<M extends SessionMetadata = SessionMetadata> implements Ses
     return new LaneView(this, lane, () => this.#treeWriter);
   }
 
-  /** Sends the writes of all views through a harness that drives the session; see `tree-writer.ts`. */
+  /**
+   * Sends the writes of all views through the harness that drives the session; see `tree-writer.ts`.
+   * @throws TypeError if there is one already: two would drive the same operations, each unknown to the other
+   */
   writeTreesThrough(writer: TreeWriter): void {
+    if (!(this.#treeWriter instanceof IdleLaneWriter)) {
+      throw new TypeError("a session is driven by one harness; close that, and open the session again");
+    }
     this.#treeWriter = writer;
   }
 
