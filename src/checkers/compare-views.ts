@@ -25,8 +25,12 @@ export type Pattern =
 /** Compares two canonical texts. Undefined if `found` is what `expected` demands. */
 export function compareViews(expected: string, found: string): ViewDifference | undefined {
   if (expected === found) return undefined;
-  return firstDifference(JSON.parse(expected), JSON.parse(found));
+  if (last?.text !== found) last = { text: found, value: JSON.parse(found) };
+  return firstDifference(JSON.parse(expected), last.value);
 }
+
+/** Nearly all recoveries reach the same view, so the last one is remembered as it was parsed. */
+let last: { readonly text: string; readonly value: unknown } | undefined;
 
 /** A difference as one sentence. */
 export function describeDifference({ pointer, expected, found }: ViewDifference): string {

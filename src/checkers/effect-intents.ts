@@ -64,17 +64,20 @@ export interface CallIntent {
 
 /** The calls of all open batches, those that may run first. */
 export function callIntents(model: StoreModel): readonly CallIntent[] {
-  const calls = model.registers("op.state").flatMap(({ key, value }): CallIntent[] => {
-    if (value.kind !== "run" || value.phase.kind !== "tools") return [];
+  const pending: CallIntent[] = [];
+  const others: CallIntent[] = [];
+  for (const { key, value } of model.registers("op.state")) {
+    if (value.kind !== "run" || value.phase.kind !== "tools") continue;
     const { batch } = value.phase;
-    const source = callsIn(assistantIn(model.entry(batch.assistantEntryId)));
-    return batch.calls.flatMap((call, index) => {
-      const asked = source[index];
-      if (asked === undefined) return [];
+    const isCancelled = value.control.status === "cancel_requested";
+    const sources = callsIn(assistantIn(model.entry(batch.assistantEntryId)));
+    for (const [index, call] of batch.calls.entries()) {
+      const source = sources[index];
+      if (source === undefined) continue;
       const argsKey = toolArgsKey(key, batch.turnId, call.sourceIndex);
-      return [{ call, source: asked, argsKey, isCancelled: value.control.status === "cancel_requested" }];
-    });
-  });
-  const isPending = ({ call }: CallIntent) => call.status === "effect_pending";
-  return [...calls.filter(isPending), ...calls.filter((call) => !isPending(call))];
+      const list = call.status === "effect_pending" ? pending : others;
+      list.push({ call, source, argsKey, isCancelled });
+    }
+  }
+  return [...pending, ...others];
 }

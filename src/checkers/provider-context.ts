@@ -170,13 +170,24 @@ function saidBy(entry: Entry): readonly Said[] {
   }
 }
 
+/** A message never changes, and every later request of its branch asks for it again. */
 function saidIn(message: AgentMessage): readonly Said[] {
+  const known = saidBefore.get(message);
+  if (known !== undefined) return known;
+  const said = readIn(message);
+  if (Object.isFrozen(message)) saidBefore.set(message, said);
+  return said;
+}
+
+const saidBefore = new WeakMap<AgentMessage, readonly Said[]>();
+
+function readIn(message: AgentMessage): readonly Said[] {
   switch (message.role) {
     case "user":
     case "custom":
       return [whole({ by: "user", text: shortened(wordsIn(message.content)) })];
     case "assistant": {
-      if (["error", "aborted", "deferred"].includes(message.stopReason)) return [];
+      if (UNSHOWN.includes(message.stopReason)) return [];
       const calls = callsIn(message).map(({ id }) => id);
       const text = shortened(wordsIn(message.content ?? []));
       return [whole(calls.length === 0 ? { by: "model", text } : { by: "model", text, calls })];
@@ -192,6 +203,9 @@ function saidIn(message: AgentMessage): readonly Said[] {
       return message.excludeFromContext === true ? [] : [part({ by: "user", text: message.command })];
   }
 }
+
+/** Reasons of responses that no provider is shown. */
+const UNSHOWN: readonly string[] = ["error", "aborted", "deferred"];
 
 function summary(text: string): Said {
   return part({ by: "user", text: text.slice(0, SUMMARY_PART) });

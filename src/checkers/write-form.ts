@@ -23,8 +23,15 @@ export function formSetOf(forms: readonly WriteForm[]): FormSet {
   return forms.reduce((set, form) => set | (1 << WRITE_FORMS.indexOf(form)), 0);
 }
 
-/** The forms of the writes of a transaction. */
+/** The forms of the writes of a transaction. Rows and invariants ask it in a row, so the last answer is remembered. */
 export function formsIn(writes: readonly Write[]): FormSet {
+  if (last?.writes !== writes) last = { writes, forms: formsOf(writes) };
+  return last.forms;
+}
+
+let last: { readonly writes: readonly Write[]; readonly forms: FormSet } | undefined;
+
+function formsOf(writes: readonly Write[]): FormSet {
   let forms = 0;
   for (const write of writes) {
     if (write.kind === "entry") forms |= ENTRY;

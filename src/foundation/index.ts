@@ -21,6 +21,7 @@ export {
   JSON_DEPTH_MAX,
   type JsonValue,
   jsonEquals,
+  jsonEqualsBut,
   NotJson,
   pointerStep,
 } from "./json.ts";

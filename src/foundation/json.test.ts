@@ -1,7 +1,7 @@
 import { runInNewContext } from "node:vm";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { admitJson, canonicalJson, type JsonValue, jsonEquals, NotJson } from "./index.ts";
+import { admitJson, canonicalJson, type JsonValue, jsonEquals, jsonEqualsBut, NotJson } from "./index.ts";
 
 /** JSON values with awkward keys and texts; -0 is outside the domain. */
 const jsonValue = fc
@@ -168,6 +168,17 @@ describe("canonicalJson", () => {
     expect(canonicalJson(value)).toBe(
       '{"10":1,"9":2,"a":[{"c":2,"d":1}],"b":{"Z":3,"a":4,"\u{1f600}":2,"\ufffd":1}}',
     );
+  });
+});
+
+describe("jsonEqualsBut", () => {
+  it("leaves out one member, and no other", () => {
+    const left = { a: 1, b: { c: 2 }, d: [3] };
+    expect(jsonEqualsBut("a", left, { d: [3], b: { c: 2 }, a: 4 })).toBe(true);
+    expect(jsonEqualsBut("b", left, { ...left, a: 4 })).toBe(false);
+    expect(jsonEqualsBut("c", left, { ...left, b: { c: 4 } })).toBe(false);
+    expect(jsonEqualsBut("a", left, { b: { c: 2 }, d: [3] })).toBe(false);
+    expect(jsonEqualsBut("a", left, { b: { c: 2 }, d: [3], e: 1 })).toBe(false);
   });
 });
 

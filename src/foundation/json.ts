@@ -104,12 +104,27 @@ export function jsonEquals(left: unknown, right: unknown): boolean {
   if (typeof left !== "object" || typeof right !== "object" || left === null || right === null) return false;
   if (Array.isArray(left)) return Array.isArray(right) && itemsEqual(left, right);
   if (Array.isArray(right)) return false;
-  const one = left as Record<string, unknown>;
-  const other = right as Record<string, unknown>;
-  const keys = Object.keys(one);
-  if (keys.length !== Object.keys(other).length) return false;
-  for (const key of keys) {
-    if (!Object.hasOwn(other, key) || !jsonEquals(one[key], other[key])) return false;
+  return membersEqual(left as Record<string, unknown>, right as Record<string, unknown>, undefined);
+}
+
+/** Whether two objects are equal, whatever they hold under one key. */
+export function jsonEqualsBut(without: string, left: object, right: object): boolean {
+  return membersEqual(left as Record<string, unknown>, right as Record<string, unknown>, without);
+}
+
+function membersEqual(
+  left: Record<string, unknown>,
+  right: Record<string, unknown>,
+  without: string | undefined,
+): boolean {
+  const keys = Object.keys(left);
+  const others = Object.keys(right);
+  if (keys.length !== others.length) return false;
+  for (let index = 0; index < keys.length; index++) {
+    const key = keys[index] as string;
+    // Objects that were made alike have their keys in the same order.
+    if (key !== others[index] && !Object.hasOwn(right, key)) return false;
+    if (key !== without && !jsonEquals(left[key], right[key])) return false;
   }
   return true;
 }

@@ -56,22 +56,13 @@ function sortOut(writes: readonly Write[]): SortedOut {
   const lanes = new Set<string>();
   for (const write of writes) {
     if (write.kind !== "register") continue;
-    if (write.op === "delete") add(deletes, write.namespace, write.key);
-    else add(sets, write.namespace, write);
-    switch (write.namespace) {
-      case "op.meta":
-      case "op.state":
-        operations.add(write.key);
-        break;
-      case "op.tool_args":
-      case "op.preparation":
-        operations.add(write.key.slice(0, Math.max(0, write.key.indexOf(":"))));
-        break;
-      case "lane.state":
-        lanes.add(write.key);
-        break;
-      default:
-        break;
+    const { namespace, key } = write;
+    if (write.op === "delete") add(deletes, namespace, key);
+    else add(sets, namespace, write);
+    if (namespace === "op.meta" || namespace === "op.state") operations.add(key);
+    else if (namespace === "lane.state") lanes.add(key);
+    else if (namespace === "op.tool_args" || namespace === "op.preparation") {
+      operations.add(key.slice(0, Math.max(0, key.indexOf(":"))));
     }
   }
   return { sets, deletes, operations, lanes };

@@ -128,7 +128,7 @@ export function textIn(message: ParsedMessage | undefined): unknown {
 
 /** The messages of a context, oldest first: from the newest compaction of the branch on (spec §2.5). */
 export function contextAt(entries: readonly ParsedEntry[], leafId: string | null): readonly ParsedMessage[] {
-  const byId = new Map(entries.map((entry) => [entry.id, entry]));
+  let end = entries.length;
   const newestFirst: ParsedEntry[] = [];
   for (let entry = at(leafId); entry !== undefined; entry = at(entry.parentId)) {
     newestFirst.push(entry);
@@ -136,8 +136,14 @@ export function contextAt(entries: readonly ParsedEntry[], leafId: string | null
   }
   return newestFirst.reverse().flatMap(messagesOf);
 
+  /** Whatever an entry hangs below stands before it. */
   function at(id: string | null): ParsedEntry | undefined {
-    return id === null ? undefined : byId.get(id);
+    if (id === null) return undefined;
+    while (end > 0) {
+      end--;
+      if (entries[end]?.id === id) return entries[end];
+    }
+    return undefined;
   }
 }
 
@@ -155,8 +161,10 @@ function messagesOf({ type, message, summary, timestamp, retainedTail = [], ...r
 }
 
 function isInContext({ role, stopReason }: ParsedMessage): boolean {
-  return role !== "assistant" || !["error", "aborted", "deferred"].includes(stopReason ?? "");
+  return role !== "assistant" || !OUT_OF_CONTEXT.includes(stopReason ?? "");
 }
+
+const OUT_OF_CONTEXT: readonly string[] = ["error", "aborted", "deferred"];
 
 /** A call as the provider asked for it. */
 export interface ToolCallSource {

@@ -26,8 +26,9 @@ function registerId(site: Site): string | undefined {
   return undefined;
 }
 
-const isNewId = fact("the id is new", ({ model, ...site }) => {
-  const id = registerId({ model, ...site });
+const isNewId = fact("the id is new", (site) => {
+  const { model } = site;
+  const id = registerId(site);
   return (
     id !== undefined && model.register("pending.entry", id) === undefined && model.entry(id) === undefined
   );

@@ -97,18 +97,34 @@ function likelyOf(site: Site): readonly Row[] {
   const { from, to, model, before, writes } = site;
   if (model.isOutsiderAtWork) return candidatesOf(site);
   const forms = formsIn(writes);
-  const control = before?.control.status;
-  const key = `${from} ${to} ${control} ${forms}`;
-  let rows = likely.get(key);
-  if (rows === undefined) {
-    rows = candidatesOf(site).filter((row) => mayTake(forms, row) && mayBeUnder(control, row));
-    likely.set(key, rows);
-  }
+  const control = before?.control.status ?? "none";
+  const known = likely[control].get(from)?.get(to)?.get(forms);
+  if (known !== undefined) return known;
+  const rows = candidatesOf(site).filter((row) => mayTake(forms, row) && mayBeUnder(control, row));
+  const byTo = within(likely[control], from, () => new Map<PhaseName, Map<FormSet, readonly Row[]>>());
+  within(byTo, to, () => new Map<FormSet, readonly Row[]>()).set(forms, rows);
   return rows;
 }
 
+/** Of an operation before the transaction, if there is one. */
+type Control = OperationState["control"]["status"] | "none";
+
+type ByPhasesAndForms = Map<PhaseName, Map<PhaseName, Map<FormSet, readonly Row[]>>>;
+
 /** Transactions that a runtime makes are of few kinds; those that a broken one makes are as many as its defects. */
-const likely = new Map<string, readonly Row[]>();
+const likely: Readonly<Record<Control, ByPhasesAndForms>> = {
+  none: new Map(),
+  running: new Map(),
+  cancel_requested: new Map(),
+};
+
+function within<Key, Value>(map: Map<Key, Value>, key: Key, make: () => Value): Value {
+  const known = map.get(key);
+  if (known !== undefined) return known;
+  const made = make();
+  map.set(key, made);
+  return made;
+}
 
 /** Whether the steps of a row take nothing but these forms, and each of them that it must take. */
 function mayTake(forms: FormSet, { writes }: Row): boolean {
@@ -122,7 +138,7 @@ function mayTake(forms: FormSet, { writes }: Row): boolean {
 }
 
 /** Whether the facts of a row allow a control before the transaction; what they say beside that is for the site. */
-function mayBeUnder(control: OperationState["control"]["status"] | undefined, { holds }: Row): boolean {
+function mayBeUnder(control: Control, { holds }: Row): boolean {
   if (holds.includes(isRunning) && control !== "running") return false;
   return !holds.includes(isCancelled) || control === "cancel_requested";
 }

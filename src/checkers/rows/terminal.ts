@@ -40,10 +40,12 @@ export function lastResult(site: Site): LaneLastResult | undefined {
 
 /** The lane's leaf when the transaction is through. */
 export function leafAfter(site: Site): string | null | undefined {
-  const sets = site.writes.flatMap((write) =>
-    write.kind === "register" && write.op === "set" && write.namespace === "lane.leaf" ? [write.value] : [],
-  );
-  return sets.length > 0 ? sets.at(-1) : site.leaf;
+  let { leaf } = site;
+  for (const write of site.writes) {
+    if (write.kind === "register" && write.op === "set" && write.namespace === "lane.leaf")
+      leaf = write.value;
+  }
+  return leaf;
 }
 
 /** Phases with an intent under a reserved entry id, or with planned calls: they are settled before the end (spec §4.6). */

@@ -4,7 +4,7 @@
  * The last settlement also deletes the batch's `op.tool_args` registers, before the state, and moves to the checkpoint.
  * A call whose intent is of an earlier life, and which was not run again in this one, is settled as interrupted.
  */
-import { jsonEquals } from "../../foundation/index.ts";
+import { jsonEquals, jsonEqualsBut } from "../../foundation/index.ts";
 import type { ToolCall } from "../../model/index.ts";
 import { isOnItsLane, isRunning, keepsAllBut } from "./facts.ts";
 import { type Fact, fact, type Row, type Step } from "./row.ts";
@@ -45,9 +45,7 @@ const keepsBatch = fact("the batch keeps everything but the one call", (site) =>
   const before = batchOf(runBefore(site));
   const after = batchOf(runAfter(site));
   if (before === undefined || after === undefined || before.calls.length !== after.calls.length) return false;
-  const { calls: _before, ...one } = before;
-  const { calls: _after, ...other } = after;
-  return jsonEquals(one, other);
+  return jsonEqualsBut("calls", before, after);
 });
 
 const wasPlanned = call("the call was planned", ({ before }) => before.status === "planned");
@@ -60,7 +58,7 @@ const keepsIdentity = call("the call keeps its index and its reserved id", ({ be
 function earlierAre(says: string, isFarEnough: (status: ToolCall["status"]) => boolean): Fact {
   return call(says, ({ index }, site) => {
     const calls = batchOf(runBefore(site))?.calls ?? [];
-    return calls.slice(0, index).every(({ status }) => isFarEnough(status));
+    return calls.every(({ status }, place) => place >= index || isFarEnough(status));
   });
 }
 
@@ -121,14 +119,14 @@ const leavesBatch = fact("the checkpoint follows from the terminations of all ca
   });
 });
 
-const isLastCall = fact("every other call is completed", (site) => {
-  const calls = batchOf(runBefore(site))?.calls ?? [];
-  return calls.filter(({ status }) => status !== "completed").length === 1;
-});
-const isNotLastCall = fact("another call is still open", (site) => {
-  const calls = batchOf(runBefore(site))?.calls ?? [];
-  return calls.filter(({ status }) => status !== "completed").length > 1;
-});
+const isLastCall = fact("every other call is completed", (site) => openCallsBefore(site) === 1);
+const isNotLastCall = fact("another call is still open", (site) => openCallsBefore(site) > 1);
+
+function openCallsBefore(site: Site): number {
+  let count = 0;
+  for (const { status } of batchOf(runBefore(site))?.calls ?? []) if (status !== "completed") count++;
+  return count;
+}
 
 /** One settlement as two rows: inside the batch, and the one that leaves it. */
 function settlementRows(row: {
@@ -184,7 +182,7 @@ export const TOOL_ROWS: readonly Row[] = [
       // So a call that was passed over is never started after it: it cannot be executed, and its refusal waits its turn.
       call("later calls are planned", ({ index }, site) => {
         const calls = batchOf(runBefore(site))?.calls ?? [];
-        return calls.slice(index + 1).every(({ status }) => status === "planned");
+        return calls.every(({ status }, place) => place <= index || status === "planned");
       }),
       fact("in sequential mode earlier calls are completed", (site) => {
         return runBefore(site)?.settings.toolExecution !== "sequential" || inSourceOrder.holds(site);
