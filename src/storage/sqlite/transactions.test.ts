@@ -139,7 +139,7 @@ describe("a failing medium", () => {
     ["UPDATE session SET next_seq", "SQLITE_CORRUPT", false],
     ["COMMIT", "SQLITE_FULL", true],
     ["COMMIT", "SQLITE_IOERR_WRITE", false],
-  ])("%s fails with %s: nothing is written, recovered is %3$s", async (statement, code, recovered) => {
+  ])("%s fails with %s: nothing is written, recovered is %s", async (statement, code, recovered) => {
     const { connect, failures, prepared } = failingDriver();
     const storage = await memorySession({ connect });
     await storage.commit(one);

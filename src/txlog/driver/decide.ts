@@ -177,18 +177,7 @@ export class Decider {
           },
         },
       ],
-      effect: {
-        type: "execute",
-        execution: {
-          operationId,
-          toolStartedId,
-          toolCallId,
-          toolName,
-          arguments: plan.arguments,
-          mode: "start",
-        },
-        call: { operationId, stepId, toolStartedId, toolCallId, toolName, resultEntryId },
-      },
+      effect: execute(plan, { operationId, stepId, toolStartedId, toolCallId, toolName, resultEntryId }),
     };
   }
 }
@@ -198,23 +187,14 @@ function replayTool(operation: RunState | CompactionState, plan: StartToolPlan):
   const calls = operation.kind === "run" ? operation.toolCalls : [];
   const call = calls.findLast((started) => started.toolStartedId === plan.toolStartedId);
   if (call === undefined) throw new Error("a replay has an intent");
+  return { type: "effect", facts: [], effect: execute(plan, call) };
+}
+
+function execute(plan: StartToolPlan, call: StartedCall): Effect {
   const { operationId, toolStartedId, toolCallId, toolName } = call;
-  return {
-    type: "effect",
-    facts: [],
-    effect: {
-      type: "execute",
-      execution: {
-        operationId,
-        toolStartedId,
-        toolCallId,
-        toolName,
-        arguments: plan.arguments,
-        mode: "replay",
-      },
-      call,
-    },
-  };
+  const { arguments: effective, mode } = plan;
+  const execution = { operationId, toolStartedId, toolCallId, toolName, arguments: effective, mode };
+  return { type: "execute", execution, call };
 }
 
 /** What the model is shown: the active context, or for a summary everything that it will stand for. */
