@@ -10,6 +10,7 @@ import abortVsCompaction from "./abort-vs-compaction.ts";
 import abortVsNavigation from "./abort-vs-navigation.ts";
 import abortVsRunEndFollowUp from "./abort-vs-run-end-follow-up.ts";
 import abortVsSettlement from "./abort-vs-settlement.ts";
+import abortVsSuspension from "./abort-vs-suspension.ts";
 import abortVsThreshold from "./abort-vs-threshold.ts";
 import abortVsToolResult from "./abort-vs-tool-result.ts";
 import appendVsAcceptance from "./append-vs-acceptance.ts";
@@ -63,6 +64,7 @@ export const RACES: readonly Race[] = [
   endOutsideVsTerminal,
   createLaneVsCreateLane,
   abortVsAbort,
+  abortVsSuspension,
   abortVsAfterResponse,
   abortVsAfterTool,
   resumeVsResume,

@@ -41,6 +41,7 @@ const PAIRS: readonly (readonly [pair: string, races: number])[] = [
   ["external finalization × terminal", 1],
   ["`createLane` × `createLane`", 1],
   ["abort × abort", 1],
+  ["abort × suspension", 1],
   ["abort × not-yet-started `after_response`", 1],
   ["abort × not-yet-started `after_tool`", 1],
   ["resume × resume", 1],
