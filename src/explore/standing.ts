@@ -160,6 +160,19 @@ export function boot(
   return { gate, timeline, incarnation: subject.boot(disturbance ? { ...life, disturbance } : life) };
 }
 
+/** Waits until a life has parked or is at its end; `others` are those that must be, too. */
+export function quiet(
+  { watchdog }: RunContext,
+  { gate, incarnation }: Life,
+  ...others: readonly Promise<unknown>[]
+): Promise<undefined | "stalled"> {
+  const ended = Promise.allSettled([incarnation.life, ...others]);
+  return watchdog.guard(
+    () => gate.crossedCount,
+    gate.quiet(ended).then(() => undefined),
+  );
+}
+
 /** Runs a life to its end without stopping anywhere, and judges it. The standing is used up. */
 export async function runToEnd(context: RunContext, standing: Standing): Promise<LifeEnd> {
   const life = boot(context, standing, { open: true });

@@ -21,6 +21,7 @@ import {
   firstStanding,
   forkStanding,
   type Life,
+  quiet,
   type RunContext,
   type Standing,
   viewOf,
@@ -123,11 +124,11 @@ async function ownerAt(context: RunContext, start: Standing, stops: (commit: Bou
     owner.incarnation.drop();
     standing.disk.dispose();
   };
-  const { gate, incarnation } = owner;
+  const { gate } = owner;
   for (;;) {
-    const quiet = await context.watchdog.guard(() => gate.crossedCount, gate.quiet(incarnation.life));
+    const how = await quiet(context, owner);
     const boundary = gate.parked[0];
-    if (quiet === "stalled") return { owner, standing, leave, end: quiet };
+    if (how === "stalled") return { owner, standing, leave, end: how };
     if (boundary === undefined) return { owner, standing, leave, end: "over" as const };
     if (boundary.kind === "commit" && stops(boundary)) return { owner, standing, leave, end: boundary };
     gate.release(boundary);

@@ -14,7 +14,7 @@ import { createHash } from "node:crypto";
 import { isExactlySame, Known } from "../../checkers/index.ts";
 import { type CutRef, formatRunId, type RunKind, refOf, type TimelineEvent } from "../../faults/index.ts";
 import type { RecoveryExpectation, View } from "../../subject/index.ts";
-import { type Finding, judge, together } from "../judgement.ts";
+import { doubt, type Finding, judge, together } from "../judgement.ts";
 import type { HowRecovered, Judgement } from "../result.ts";
 import {
   firstStanding,
@@ -128,8 +128,7 @@ async function explore(
   // Of a disk whose commits can be torn, some must have been.
   if (path.length === 0 && isTorn && commitCount > 0 && tearCount === 0) {
     const message = `commits of this disk can be torn, and none of ${commitCount} was`;
-    const inconclusive = { signature: "fault-not-fired", message };
-    sink.judged({ id, violations: [], inconclusive }, path, undefined);
+    sink.judged({ id, ...doubt("fault-not-fired", message) }, path, undefined);
   }
 }
 

@@ -13,7 +13,7 @@
  */
 import { isExactlySame } from "../../checkers/index.ts";
 import { jsonEquals } from "../../foundation/index.ts";
-import type { Finding } from "../judgement.ts";
+import { FINE, type Finding } from "../judgement.ts";
 import type { HowRecovered } from "../result.ts";
 import { type LifeEnd, type RunContext, runToEnd } from "../standing.ts";
 import { type Death, type Imprint, isSame } from "./death.ts";
@@ -97,8 +97,6 @@ export class Recoveries {
     return end;
   }
 }
-
-const FINE: Finding = { violations: [] };
 
 /** A recovery from the very same did something else. */
 function differenceOf(first: LifeEnd, again: LifeEnd): Finding {

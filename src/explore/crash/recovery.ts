@@ -8,7 +8,7 @@ import type { Violation } from "../../checkers/index.ts";
 import { compareViews, describeDifference, type Known, NotCovered } from "../../checkers/index.ts";
 import type { Cut } from "../../faults/index.ts";
 import type { RecoveryExpectation, View } from "../../subject/index.ts";
-import { type Finding, refusal } from "../judgement.ts";
+import { doubt, FINE, type Finding, refusal } from "../judgement.ts";
 import { type RunContext, type Standing, viewOf } from "../standing.ts";
 
 /** Looks at what a death left, and keeps in mind whether it could be read. */
@@ -79,9 +79,9 @@ export function recoveryOf(
   expectation: RecoveryExpectation | string | undefined,
   reached: View | undefined,
 ): Finding {
-  if (expectation === undefined) return { violations: [] };
+  if (expectation === undefined) return FINE;
   if (typeof expectation === "string") {
-    return { violations: [], inconclusive: { signature: "not-covered", message: expectation } };
+    return doubt("not-covered", expectation);
   }
   return { violations: reached === undefined ? [] : differencesOf(expectation, reached) };
 }

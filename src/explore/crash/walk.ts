@@ -21,6 +21,7 @@ import {
   forkStanding,
   type Life,
   type LifeEnd,
+  quiet,
   type RunContext,
   type Standing,
 } from "../standing.ts";
@@ -46,7 +47,7 @@ export async function walk(
 ): Promise<LifeEnd | undefined> {
   const life = boot(context, standing, { open: false });
   while (!visitor.enough()) {
-    if ((await settle(context, life)) === "stalled") return stalled(life);
+    if ((await quiet(context, life)) === "stalled") return stalled(life);
     const [parked] = life.gate.parked;
     if (parked === undefined) return endOf(context, standing, life);
     if ((await cross(context, standing, life, parked, visitor)) === "stalled") return stalled(life);
@@ -56,12 +57,6 @@ export async function walk(
   // Whatever a dead life still comes to concerns nobody.
   life.incarnation.life.catch(() => undefined);
   return undefined;
-}
-
-/** Waits until the life has parked or has nothing left to do. */
-function settle({ watchdog }: RunContext, { gate, incarnation }: Life): Promise<undefined | "stalled"> {
-  const quiet = gate.quiet(incarnation.life).then(() => undefined);
-  return watchdog.guard(() => gate.crossedCount, quiet);
 }
 
 function stalled({ gate, incarnation, timeline }: Life): LifeEnd {
@@ -86,7 +81,7 @@ async function cross(
     sizeBefore === undefined ? undefined : forkStanding(here(), context.folder, standing.disk);
 
   life.gate.release(boundary);
-  if ((await settle(context, life)) === "stalled") return "stalled";
+  if ((await quiet(context, life)) === "stalled") return "stalled";
 
   if (boundary.kind === "effect") {
     await offer(context, visitor, { boundary, position: "inside" }, here);

@@ -15,6 +15,7 @@ import {
   forkStanding,
   type Life,
   type LifeEnd,
+  quiet,
   type RunContext,
   restarted,
   type Standing,
@@ -97,7 +98,7 @@ async function advance(
     isRefused = true;
   });
   for (let boundaryCount = 0; ; boundaryCount++) {
-    if ((await settle(context, life)) === "stalled") return { parked: "stalled", boundaryCount };
+    if ((await quiet(context, life)) === "stalled") return { parked: "stalled", boundaryCount };
     if (isRefused) return { parked: undefined, boundaryCount };
     const next = pickOf(life.gate.parked, schedule[boundaryCount % schedule.length] ?? 0);
     if (next === undefined || boundaryCount >= boundaryCountMax) return { parked: next, boundaryCount };
@@ -115,11 +116,6 @@ function pickOf(parked: readonly Boundary[], pick: number): Boundary | undefined
   return free[pick % free.length];
 }
 
-function settle({ watchdog }: RunContext, { gate, incarnation }: Life): Promise<undefined | "stalled"> {
-  const quiet = gate.quiet(incarnation.life).then(() => undefined);
-  return watchdog.guard(() => gate.crossedCount, quiet);
-}
-
 async function dieAt(
   context: RunContext,
   standing: Standing,
@@ -133,7 +129,7 @@ async function dieAt(
     return dieInsideCommit(context, here(), life, boundary, told);
   }
   life.gate.release(boundary);
-  if ((await settle(context, life)) === "stalled") return undefined;
+  if ((await quiet(context, life)) === "stalled") return undefined;
   return left(context, { boundary, position }, here(), told);
 }
 
@@ -150,7 +146,7 @@ async function dieInsideCommit(
   const toldBefore = [...told];
   const uncrossed = forkStanding(here, context.folder, here.disk);
   life.gate.release(boundary);
-  if ((await settle(context, life)) === "stalled") return undefined;
+  if ((await quiet(context, life)) === "stalled") return undefined;
   const torn = here.disk.tear(sizeBefore, context.folder);
   const middle = torn[Math.floor(torn.length / 2)];
   if (middle === undefined) throw new Error("a medium that tears commits has no place to tear this one");

@@ -29,6 +29,7 @@ import {
   firstStanding,
   type Life,
   type LifeEnd,
+  quiet,
   type RunContext,
   type Standing,
 } from "../standing.ts";
@@ -133,10 +134,8 @@ class Run {
 
   /** Waits until everybody is parked, answered, or at an end. */
   #settled(): Promise<"stalled" | undefined> {
-    const { gate, incarnation } = this.#life;
-    const everybody = [incarnation.life, ...[...this.#made.values()].map(({ answer }) => answer)];
-    const quiet = gate.quiet(Promise.allSettled(everybody)).then(() => undefined);
-    return this.#context.watchdog.guard(() => gate.crossedCount, quiet);
+    const answers = [...this.#made.values()].map(({ answer }) => answer);
+    return quiet(this.#context, this.#life, ...answers);
   }
 
   /** See invariant 1. */

@@ -1,12 +1,6 @@
 /** Views that differ are told apart, with the place of the first difference. */
 import { describe, expect, it } from "vitest";
-import { disagreements, signatureOf } from "./agreement.ts";
 import { compareViews, describeDifference, firstDifference } from "./compare-views.ts";
-
-const view = (canonical: unknown, exact: unknown = canonical) => ({
-  canonical: JSON.stringify(canonical),
-  exact: JSON.stringify(exact),
-});
 
 describe("comparing views", () => {
   const differences: Record<string, readonly [unknown, unknown, string]> = {
@@ -68,51 +62,5 @@ describe("comparing views", () => {
   it("shortens what is long", () => {
     const difference = firstDifference("x".repeat(1000), "y");
     expect(difference?.expected).toMatch(/… \(1002 characters\)$/);
-  });
-});
-
-describe("agreement", () => {
-  const question = { checker: "backends-agree", by: "canonical" } as const;
-
-  it("passes views that are equal in what is asked, and only in that", () => {
-    const views = [
-      { name: "memory", view: view({ entries: [1] }, 1) },
-      { name: "jsonl", view: view({ entries: [1] }, 2) },
-    ];
-    expect(disagreements({ ...question, views })).toEqual([]);
-    expect(disagreements({ checker: "drives-agree", by: "exact", views })).toHaveLength(1);
-  });
-
-  it("names every view that differs from the first, and where", () => {
-    const views = [
-      { name: "memory", view: view({ entries: [{ id: 1 }] }) },
-      { name: "jsonl", view: view({ entries: [{ id: 2 }] }) },
-      { name: "sqlite", view: view({ entries: [] }) },
-    ];
-    expect(disagreements({ ...question, views })).toEqual([
-      {
-        checker: "backends-agree",
-        signature: "backends-agree: entries/id",
-        message: "jsonl differs from memory at /entries/0/id: expected 1, found 2",
-      },
-      {
-        checker: "backends-agree",
-        signature: "backends-agree: entries",
-        message: 'sqlite differs from memory at /entries/0: expected {"id":1}, found absent',
-      },
-    ]);
-  });
-
-  it("refuses to compare fewer than two", () => {
-    expect(() => disagreements({ ...question, views: [{ name: "memory", view: view(1) }] })).toThrow(
-      RangeError,
-    );
-  });
-
-  it("has one signature for one defect at any index", () => {
-    expect(signatureOf("/entries/12/message/content/0/text")).toBe(
-      signatureOf("/entries/3/message/content/1/text"),
-    );
-    expect(signatureOf("")).toBe("the whole");
   });
 });
