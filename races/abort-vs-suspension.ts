@@ -1,5 +1,5 @@
 import type { Race } from "../src/faults/index.ts";
-import { oneAnswer } from "./workloads.ts";
+import { oneDeferredAnswer } from "./workloads.ts";
 
 /** A cancellation and an answer that is put off: the run is cancelled, whether its drive is still there or has left. */
 export default {
@@ -9,16 +9,7 @@ export default {
     first: "the drive ends the run itself",
     second: "the abort begins a drive of its own, which ends it",
   },
-  scenario: {
-    ...oneAnswer(),
-    settings: { ...oneAnswer().settings, deferred: { window: "15m" } },
-    turns: [
-      [
-        { stopReason: "deferred", job: { id: "job-1", takesMs: 0 }, usage: { input: 10, output: 0 } },
-        { text: "Done.", stopReason: "stop", usage: { input: 0, output: 5 } },
-      ],
-    ],
-  },
+  scenario: oneDeferredAnswer(),
   orders: [
     {
       name: "abort-first",

@@ -1,5 +1,5 @@
 import type { Race } from "../src/faults/index.ts";
-import { oneAnswer } from "./workloads.ts";
+import { oneDeferredAnswer } from "./workloads.ts";
 
 /** Two callers resume one suspended operation: one drives it, the other finds the lane busy, and one poll is sent. */
 export default {
@@ -9,16 +9,7 @@ export default {
     first: "the first drives the operation",
     second: "the other is told that the lane is busy",
   },
-  scenario: {
-    ...oneAnswer(),
-    settings: { ...oneAnswer().settings, deferred: { window: "15m" } },
-    turns: [
-      [
-        { stopReason: "deferred", job: { id: "job-1", takesMs: 0 }, usage: { input: 10, output: 0 } },
-        { text: "Done.", stopReason: "stop", usage: { input: 0, output: 5 } },
-      ],
-    ],
-  },
+  scenario: oneDeferredAnswer(),
   orders: [
     {
       name: "one-first",

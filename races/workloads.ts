@@ -19,6 +19,20 @@ export function oneAnswer(text = "Done."): Workload {
   };
 }
 
+/** A run of one answer that is put off, and ready at the first poll. */
+export function oneDeferredAnswer(): Workload {
+  return {
+    ...oneAnswer(),
+    settings: { ...oneAnswer().settings, deferred: { window: "15m" } },
+    turns: [
+      [
+        { stopReason: "deferred", job: { id: "job-1", takesMs: 0 }, usage: { input: 10, output: 0 } },
+        { text: "Done.", stopReason: "stop", usage: { input: 0, output: 5 } },
+      ],
+    ],
+  };
+}
+
 /** A run of one call of a tool that may be repeated, and an answer. */
 export function oneCall(changes: Partial<Workload> = {}): Workload {
   return {
