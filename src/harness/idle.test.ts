@@ -1,6 +1,7 @@
 /** Waiting for a lane to be idle, and having it alone. */
 import { describe, expect, it } from "vitest";
 import { HarnessClosed } from "./errors.ts";
+import { turns } from "./testing/leaving.ts";
 import { gate, text, World } from "./testing/scripted.ts";
 
 /** A harness whose run waits for its answer. */
@@ -23,7 +24,7 @@ async function running() {
 /** Whether a promise has settled by now. */
 async function isSettled(promise: Promise<unknown>): Promise<boolean> {
   const pending = Symbol();
-  for (let turns = 0; turns < 50; turns++) await Promise.resolve();
+  await turns();
   return (await Promise.race([promise, Promise.resolve(pending)])) !== pending;
 }
 

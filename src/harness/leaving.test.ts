@@ -3,31 +3,8 @@
  * never something between.
  */
 import { describe, expect, it } from "vitest";
-import type { DeferredHandle } from "../model/index.ts";
-import { gate, MODEL, World } from "./testing/scripted.ts";
-
-const handle: DeferredHandle = { provider: MODEL.provider, modelId: MODEL.id, api: MODEL.api, id: "job" };
-
-/** A run whose drive is about to leave it, and stands at a read until it is let go. */
-async function leaving() {
-  const world = new World({ stopReason: "deferred", deferred: handle });
-  const { harness, session } = await world.boot();
-  const reading = gate();
-  const goOn = gate();
-  const getEntries = session.getEntries.bind(session);
-  session.getEntries = async (ids) => {
-    reading.open();
-    await goOn.opened;
-    return getEntries(ids);
-  };
-  const run = harness.prompt("go");
-  await reading.opened;
-  return { harness, run, goOn };
-}
-
-const turns = async () => {
-  for (let turn = 0; turn < 50; turn++) await Promise.resolve();
-};
+import { HANDLE, leaving, turns } from "./testing/leaving.ts";
+import { World } from "./testing/scripted.ts";
 
 describe("a drive that leaves its operation open", () => {
   it("is followed by another if the operation is cancelled while it leaves", async () => {
@@ -42,7 +19,7 @@ describe("a drive that leaves its operation open", () => {
   });
 
   it("ends it itself if the cancellation came first", async () => {
-    const world = new World({ stopReason: "deferred", deferred: handle });
+    const world = new World({ stopReason: "deferred", deferred: HANDLE });
     const { harness } = await world.boot();
     // The commit of the answer is published on the mutation line, so this is the next job behind it.
     const aborted = new Promise((resolve) => {
@@ -53,7 +30,7 @@ describe("a drive that leaves its operation open", () => {
   });
 
   it("is gone when it is told that it is: a resume that answers that is admitted", async () => {
-    const world = new World({ stopReason: "deferred", deferred: handle });
+    const world = new World({ stopReason: "deferred", deferred: HANDLE });
     const { harness } = await world.boot();
     const resumed = new Promise((resolve) => {
       const stop = harness.events.on("run_suspend", () => {

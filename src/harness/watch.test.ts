@@ -1,8 +1,8 @@
 /** What a watcher sees: a snapshot and everything after it, without a gap. */
 import { describe, expect, it } from "vitest";
-import type { DeferredHandle } from "../model/index.ts";
 import type { HarnessEvent } from "./event-types.ts";
-import { calls, gate, MODEL, text, tokens, World } from "./testing/scripted.ts";
+import { HANDLE, leaving, turns } from "./testing/leaving.ts";
+import { calls, gate, text, tokens, World } from "./testing/scripted.ts";
 
 describe("a watcher", () => {
   it("has everything exactly once, in the snapshot or after it, wherever it begins", async () => {
@@ -110,13 +110,12 @@ describe("a watcher", () => {
   );
 
   it("is told of a suspended operation, after a restart and in the process that suspended it", async () => {
-    const handle: DeferredHandle = { provider: MODEL.provider, modelId: MODEL.id, api: MODEL.api, id: "job" };
-    const world = new World({ stopReason: "deferred", deferred: handle });
+    const world = new World({ stopReason: "deferred", deferred: HANDLE });
     const first = await world.boot();
     await first.harness.prompt("go");
     const suspended = {
       status: "suspended",
-      suspended: { reason: "deferred", deferred: handle, prompt: [{ role: "user" }] },
+      suspended: { reason: "deferred", deferred: HANDLE, prompt: [{ role: "user" }] },
     };
     expect((await first.harness.watch()).snapshot.operation).toMatchObject(suspended);
     const second = await world.boot();
@@ -169,29 +168,15 @@ describe("a watcher", () => {
 
   it("of a session sees each lane as it is when the events begin, also one that stopped while others were read", async () => {
     const opened = gate();
-    const handle: DeferredHandle = { provider: MODEL.provider, modelId: MODEL.id, api: MODEL.api, id: "job" };
-    const world = new World({ stopReason: "deferred", deferred: handle });
-    const { harness, session } = await world.boot();
-    await harness.createLane("side", null);
-    // The run is about to be suspended: its last commit is made, and it reads once more.
-    const leaving = gate();
-    const leave = gate();
-    const getEntries = session.getEntries.bind(session);
-    session.getEntries = async (ids) => {
-      leaving.open();
-      await leave.opened;
-      return getEntries(ids);
-    };
-    const run = harness.prompt("go");
-    await leaving.opened;
+    const { harness, session, run, goOn } = await leaving((made) => made.createLane("side", null));
     const getRegister = session.getRegister.bind(session);
     session.getRegister = async (namespace, key) => {
       if (namespace === "lane.leaf" && key === "side") await opened.opened;
       return getRegister(namespace, key);
     };
     const watching = harness.watchSession();
-    for (let turn = 0; turn < 50; turn++) await Promise.resolve();
-    leave.open();
+    await turns();
+    goOn.open();
     await run;
     opened.open();
     const [main] = (await watching).snapshot.lanes;
