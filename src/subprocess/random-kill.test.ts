@@ -1,13 +1,13 @@
 /**
- * Kills at random moments, as they come in life: a store that commits lines of a megabyte is killed with SIGKILL while
+ * Kills at random moments, as they come in life: a store that commits lines of some megabytes is killed with SIGKILL while
  * it works. Shows that torn lines are real, where they tear, and that every survivor opens.
  *
- * A megabyte is written in well under a millisecond, so most kills at any moment whatever would miss every write: the
+ * Such a line is written in a few milliseconds, so most kills at any moment whatever would miss every write: the
  * parent waits until some write is announced, and then for a moment that is random.
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { readFileSync } from "node:fs";
+import { readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import type { Readable } from "node:stream";
 import { fileURLToPath } from "node:url";
@@ -22,6 +22,7 @@ const KILLS_MAX = 100;
 /** No fewer than this, also where the first one tears a line. */
 const KILLS_MIN = 12;
 const WRITES_MAX = 4;
+const PAUSE_MAX_MS = 3;
 const TURNS_MAX = 20;
 const PAGE_BYTES = 4096;
 
@@ -42,9 +43,13 @@ interface Survivor {
   readonly ackedCount: number;
 }
 
-/** When the kill comes: so many turns of the event loop, each some microseconds, after the so-manieth write began. */
+/**
+ * When the kill comes: so many turns of the event loop, each some microseconds, after the so-manieth write began; and
+ * before them a pause, without which a busy machine gives the child no time to write in.
+ */
 interface Moment {
   readonly writeCount: number;
+  readonly pauseMs: number;
   readonly turnCount: number;
 }
 
@@ -71,6 +76,7 @@ async function killAt(name: string, moment: Moment): Promise<Survivor> {
   });
   child.stdin?.write(`${JSON.stringify(path)}\n`);
   await begun;
+  if (moment.pauseMs > 0) await new Promise((resolve) => setTimeout(resolve, moment.pauseMs));
   for (let turn = 0; turn < moment.turnCount; turn++) await new Promise((resolve) => setImmediate(resolve));
   child.kill("SIGKILL");
   const [, signal] = await once(child, "close");
@@ -87,7 +93,11 @@ describe("a kill at a random moment", () => {
     const random = seededRandom(1, "random-kill");
     let tornCount = 0;
     for (let kill = 0; kill < KILLS_MIN || (tornCount === 0 && kill < KILLS_MAX); kill++) {
-      const moment = { writeCount: 1 + random.nextInt(WRITES_MAX), turnCount: random.nextInt(TURNS_MAX) };
+      const moment = {
+        writeCount: 1 + random.nextInt(WRITES_MAX),
+        pauseMs: random.nextInt(1 + PAUSE_MAX_MS),
+        turnCount: random.nextInt(TURNS_MAX),
+      };
       const { path, ackedCount } = await killAt(String(kill), moment);
       const left = readFileSync(path);
       const { dump, tornTail } = readJsonlSession(path);
@@ -99,6 +109,7 @@ describe("a kill at a random moment", () => {
         expect(dump.entries.length, survived).toBe(ackedCount);
       }
       await expectGoesOn(path, dump.entries.length);
+      rmSync(path);
     }
     expect(tornCount, `no kill of ${KILLS_MAX} fell into a write: nothing was shown`).toBeGreaterThan(0);
   }, 180_000);

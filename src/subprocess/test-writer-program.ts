@@ -1,5 +1,5 @@
 /**
- * A child program for `random-kill.test.ts`: a JSONL store that commits entries of a megabyte, one after another, until
+ * A child program for `random-kill.test.ts`: a JSONL store that commits entries of some megabytes, one after another, until
  * it is killed. It announces each write that it is about to begin, and each commit that resolved.
  *
  * Takes one line on standard input: the path of a session file, as JSON.
@@ -11,7 +11,8 @@ import { type FileSystem, hostFileSystem, JsonlStorage } from "../storage/index.
 import type { ProgramHooks } from "./child.ts";
 import { ANNOUNCE_DESCRIPTOR } from "./protocol.ts";
 
-const ENTRY_BYTES = 1_000_000;
+/** What is written in a few milliseconds: the parent is told of a write by a pipe, and a busy machine is not quick to wake it. */
+const ENTRY_BYTES = 4_000_000;
 
 export async function main(hooks: ProgramHooks): Promise<never> {
   const lines = createInterface({ input: process.stdin });
