@@ -77,7 +77,7 @@ const BENCHES: Readonly<Record<CommitsRequest["store"], (folder: string) => Prom
 /** A slice of commits is over in milliseconds, and one collection of garbage lasts as long. */
 const OF_COMMITS = { unit: "commit", slices: 5 } as const;
 
-function benchInstrumented(name: string, make: () => Storage): Promise<boolean> {
+function benchInstrumented(name: string, make: () => Storage): Promise<void> {
   return compare({
     name: `instrumented commit / bare commit (${name})`,
     ours: () => commitAll(instrumented(make()), COMMITS),

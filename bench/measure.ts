@@ -18,8 +18,11 @@ interface Comparison {
   readonly floor: Work;
   /** What the unit is called, e.g. "commit". */
   readonly unit: string;
-  /** `ours` may take at most this many times the floor; or reach at least this share of its rate. */
-  readonly goal: { readonly timesMax: number } | { readonly rateShareMin: number };
+  /**
+   * `ours` may take at most this many times the floor; or reach at least this share of its rate. With no goal its share is
+   * printed, to explain another figure.
+   */
+  readonly goal: { readonly timesMax: number } | { readonly rateShareMin: number } | "none";
   /** Into how many slices a round is cut; 1 unless given. */
   readonly slices?: number;
 }
@@ -27,8 +30,8 @@ interface Comparison {
 const ROUNDS = 7;
 const WARM_UP_ROUNDS = 2;
 
-/** Measures a comparison and prints its line. Returns whether the goal was met. */
-export async function compare({ name, ours, floor, unit, goal, slices = 1 }: Comparison): Promise<boolean> {
+/** Measures a comparison and prints its line. */
+export async function compare({ name, ours, floor, unit, goal, slices = 1 }: Comparison): Promise<void> {
   const ourTimes: number[] = [];
   const floorTimes: number[] = [];
   // What is compiled while it runs must not be measured while it is compiled.
@@ -45,28 +48,30 @@ export async function compare({ name, ours, floor, unit, goal, slices = 1 }: Com
   const our = median(ourTimes);
   const base = median(floorTimes);
   const ratio = our / base;
-  const isMet = "timesMax" in goal ? ratio <= goal.timesMax : 1 / ratio >= goal.rateShareMin;
-  const figures =
-    "timesMax" in goal
-      ? `${ratio.toFixed(2)} × (goal ≤ ${goal.timesMax})`
-      : `${(1 / ratio).toFixed(2)} of the floor's rate (goal ≥ ${goal.rateShareMin})`;
-  const detail =
-    "timesMax" in goal
-      ? `${micros(our)} against ${micros(base)} per ${unit}`
-      : `${rate(our)} against ${rate(base)} ${unit}s a second`;
-  return say({ name, isMet, figures, detail });
+  const times = `${micros(our)} against ${micros(base)} per ${unit}`;
+  const rates = `${rate(our)} against ${rate(base)} ${unit}s a second`;
+  const share = `${(1 / ratio).toFixed(2)} of the floor's rate`;
+  if (goal === "none") {
+    say({ name, isMet: undefined, figures: share, detail: rates });
+  } else if ("timesMax" in goal) {
+    const figures = `${ratio.toFixed(2)} × (goal ≤ ${goal.timesMax})`;
+    say({ name, isMet: ratio <= goal.timesMax, figures, detail: times });
+  } else {
+    const figures = `${share} (goal ≥ ${goal.rateShareMin})`;
+    say({ name, isMet: 1 / ratio >= goal.rateShareMin, figures, detail: rates });
+  }
 }
 
-/** Prints the line of a figure that is counted, not timed. Returns whether the goal was met. */
-export function say({ name, isMet, figures, detail }: Figure): boolean {
-  const verdict = isMet ? pc.green("met   ") : pc.red("MISSED");
+/** Prints the line of a figure; also of one that is counted, not timed. */
+export function say({ name, isMet, figures, detail }: Figure): void {
+  const verdict = isMet === undefined ? "      " : isMet ? pc.green("met   ") : pc.red("MISSED");
   process.stdout.write(`${verdict} ${name.padEnd(58)} ${figures.padEnd(40)} ${pc.dim(detail)}\n`);
-  return isMet;
 }
 
 interface Figure {
   readonly name: string;
-  readonly isMet: boolean;
+  /** Undefined: it has no goal. */
+  readonly isMet: boolean | undefined;
   /** The figure, and the goal in brackets. */
   readonly figures: string;
   readonly detail: string;
