@@ -15,6 +15,8 @@ export default defineConfig({
           include: ["**/*.test.ts"],
           exclude: ["node_modules", "dist"],
           testTimeout: 60_000,
+          // What is printed is asked for as text; under CI it would be coloured, pipe or not.
+          env: { NO_COLOR: "1" },
         },
       },
     ],
