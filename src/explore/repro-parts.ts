@@ -6,6 +6,7 @@
  */
 import type { Race, RunId, Scenario } from "../faults/index.ts";
 import type { Subject } from "../subject/index.ts";
+import { isInterleaving } from "./race/interleavings.ts";
 
 /** What the caller looked up for the id. */
 export interface ReproParts {
@@ -30,7 +31,7 @@ export function expectedOf({ id: { kind, order }, subjects, race }: ReproParts):
     return "a subject whose sessions another process can take over, such as sqlite";
   }
   const orders = race?.orders.map(({ name }) => name) ?? [];
-  if (order !== undefined && !order.startsWith("steps@") && !orders.includes(order)) {
+  if (order !== undefined && !isInterleaving(order) && !orders.includes(order)) {
     return `an order of the race: ${orders.join(", ")}, or an interleaving such as steps@0.1.0`;
   }
   return undefined;
