@@ -14,7 +14,8 @@ import { createHash } from "node:crypto";
 import { isExactlySame, Known } from "../../checkers/index.ts";
 import { type CutRef, formatRunId, type RunKind, refOf, type TimelineEvent } from "../../faults/index.ts";
 import type { RecoveryExpectation, View } from "../../subject/index.ts";
-import { doubt, type Finding, judge, together } from "../judgement.ts";
+import { violationsOf } from "../checks.ts";
+import { doubt, type Finding, findingOf, judge, together } from "../judgement.ts";
 import type { HowRecovered, Judgement } from "../result.ts";
 import {
   firstStanding,
@@ -191,7 +192,7 @@ async function isAnotherOrder(
   expectation: Expectation,
 ): Promise<boolean> {
   if (end?.kind !== "settled" || again === undefined || expectation === undefined) return false;
-  const findings = [judge("", end), recoveryOf(expectation, end.view)];
+  const findings = [findingOf(end), recoveryOf(expectation, end.view)];
   if (findings.some(({ violations, inconclusive }) => violations.length > 0 || inconclusive)) return false;
   const nothing = { seen: () => {}, wants: () => false, enough: () => false, visit: async () => {} };
   const repeated = await walk(context, again, nothing);
@@ -201,12 +202,12 @@ async function isAnotherOrder(
 function driftOf(end: LifeEnd, reference: View): Finding | undefined {
   if (end.kind === "settled" && isExactlySame(end.view, reference)) return undefined;
   // The reference came to its end, so this is drift too; but a run that was stopped shows nothing for certain.
-  if (end.kind === "stalled" || end.kind === "cap-reached") return judge("", end);
+  if (end.kind === "stalled" || end.kind === "cap-reached") return findingOf(end);
   const message =
     end.kind === "settled"
       ? "the same run, walked, left another state: something undeclared decides what happens"
       : `the same run, walked, ended as ${end.kind}`;
-  return { violations: [{ checker: "determinism", signature: "walk-differs", message }] };
+  return { violations: [violationsOf("determinism")("walk-differs", message)] };
 }
 
 /** A short stand-in for a canonical view, made once for a view. */

@@ -13,6 +13,7 @@
  */
 import { isExactlySame } from "../../checkers/index.ts";
 import { jsonEquals } from "../../foundation/index.ts";
+import { violationsOf } from "../checks.ts";
 import { FINE, type Finding } from "../judgement.ts";
 import type { HowRecovered } from "../result.ts";
 import { type LifeEnd, type RunContext, runToEnd } from "../standing.ts";
@@ -110,7 +111,7 @@ function differenceOf(first: LifeEnd, again: LifeEnd): Finding {
       ? `after the same ${length} events it ended as ${again.kind} and left something else`
       : `event ${at < 0 ? first.events.length : at} was another: ${describe(first, at)}, then ${describe(again, at)}`;
   const message = `a recovery from the very same state, executed again, went another way: ${where}; something undeclared decides what happens`;
-  return { violations: [{ checker: "determinism", signature: "recovery-differs", message }] };
+  return { violations: [violationsOf("determinism")("recovery-differs", message)] };
 }
 
 function describe({ events }: LifeEnd, at: number): string {

@@ -8,6 +8,7 @@ import type { Violation } from "../../checkers/index.ts";
 import { compareViews, describeDifference, type Known, NotCovered } from "../../checkers/index.ts";
 import type { Cut } from "../../faults/index.ts";
 import type { RecoveryExpectation, View } from "../../subject/index.ts";
+import { violationsOf } from "../checks.ts";
 import { doubt, FINE, type Finding, refusal } from "../judgement.ts";
 import { type RunContext, type Standing, viewOf } from "../standing.ts";
 
@@ -98,13 +99,8 @@ function differencesOf(expectation: RecoveryExpectation, { canonical: found }: V
   const place = difference.pointer.replaceAll(/\d+/g, "*");
   const demanded =
     demands.length === 0 ? "the run that nobody cut" : `what is demanded there (${demands.join(", ")})`;
-  return [
-    {
-      checker: "recovery-equality",
-      signature: `differs:${place}`,
-      message: `recovery did not reach ${demanded}: ${describeDifference(difference)}`,
-    },
-  ];
+  const message = `recovery did not reach ${demanded}: ${describeDifference(difference)}`;
+  return [violationsOf("recovery-equality")(`differs:${place}`, message)];
 }
 
 /** The last text that was found to be what an expectation demands; patterns are compared once. */
