@@ -1,8 +1,8 @@
 /** What is told of faults by whoever explores them: of torn bytes, failing storage, a world that misbehaves, leases. */
-import { formatRunId, type RunKind, type TimelineEvent } from "../faults/index.ts";
-import { runIdOf } from "./crash/crash.ts";
+import type { TimelineEvent } from "../faults/index.ts";
 import { doubt } from "./judgement.ts";
 import type { Judgement } from "./result.ts";
+import { runIdOf } from "./run-ids.ts";
 import type { RunContext } from "./standing.ts";
 
 /** Takes what is found, as it is found. */
@@ -12,11 +12,6 @@ export interface FaultSink {
   /** `isRecovered`: a recovery from it was executed. */
   judged(judgement: Judgement, name: string, isRecovered: boolean): void;
   observed?(events: readonly TimelineEvent[]): void;
-}
-
-/** The id of the run with a fault. */
-export function faultRunIdOf({ scenario, subject, seed }: RunContext, kind: RunKind, fault: string): string {
-  return formatRunId({ kind, scenario: scenario.name, subject: subject.id, cuts: [], seed, fault });
 }
 
 /**

@@ -10,10 +10,10 @@
 import type { Violation } from "../checkers/index.ts";
 import { type Boundary, boundaryName, type CutRef, type TimelineEvent } from "../faults/index.ts";
 import { violationsOf } from "./checks.ts";
-import { runIdOf } from "./crash/crash.ts";
 import { doubt, FINE, judge, together } from "./judgement.ts";
 import { exactTextOf } from "./readable.ts";
 import type { Judgement } from "./result.ts";
+import { runIdOf } from "./run-ids.ts";
 import {
   boot,
   DOWNTIME_MS,

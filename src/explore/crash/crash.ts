@@ -12,11 +12,12 @@
  */
 import { createHash } from "node:crypto";
 import { isExactlySame, Known } from "../../checkers/index.ts";
-import { type CutRef, formatRunId, type RunKind, refOf, type TimelineEvent } from "../../faults/index.ts";
+import { type CutRef, refOf, type TimelineEvent } from "../../faults/index.ts";
 import type { RecoveryExpectation, View } from "../../subject/index.ts";
 import { violationsOf } from "../checks.ts";
 import { doubt, type Finding, findingOf, judge, together } from "../judgement.ts";
 import type { HowRecovered, Judgement } from "../result.ts";
+import { runIdOf } from "../run-ids.ts";
 import {
   firstStanding,
   forkStanding,
@@ -220,13 +221,3 @@ export function digestOf(view: View): string {
 }
 
 const digests = new WeakMap<View, string>();
-
-/** The id of a run of this context. */
-export function runIdOf(
-  { scenario, subject, seed, order }: RunContext,
-  kind: RunKind,
-  cuts: readonly CutRef[],
-): string {
-  const run = { kind, scenario: scenario.name, subject: subject.id, cuts, seed };
-  return formatRunId(order === undefined ? run : { ...run, kind: "race", order });
-}

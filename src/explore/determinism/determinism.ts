@@ -10,9 +10,9 @@ import { compareViews, describeDifference, sortedJson, type Violation } from "..
 import type { CutRef, TimelineEvent } from "../../faults/index.ts";
 import { absurd } from "../../foundation/index.ts";
 import { violationsOf } from "../checks.ts";
-import { runIdOf } from "../crash/crash.ts";
 import { doubt, FINE, type Finding } from "../judgement.ts";
 import type { Judgement } from "../result.ts";
+import { runIdOf } from "../run-ids.ts";
 import { spread } from "../spread.ts";
 import type { RunContext } from "../standing.ts";
 import { SOURCES, type Source } from "./host-sources.ts";

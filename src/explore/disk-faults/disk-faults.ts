@@ -6,7 +6,8 @@
  * counted. A kind of which no call is made in a life that it names is inconclusive.
  */
 import { MediumFault, type MediumFaultKind } from "../../faults/index.ts";
-import { type FaultSink, faultRunIdOf, tellNothing } from "../fault-sink.ts";
+import { type FaultSink, tellNothing } from "../fault-sink.ts";
+import { faultRunIdOf } from "../run-ids.ts";
 import { spread } from "../spread.ts";
 import type { RunContext } from "../standing.ts";
 import { type Course, courseOf, type FaultyLifeStart } from "./course.ts";

@@ -7,9 +7,10 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { type ChildProgram, Contender, childProgram } from "../../subprocess/index.ts";
-import { type FaultSink, faultRunIdOf, tellNothing } from "../fault-sink.ts";
+import { type FaultSink, tellNothing } from "../fault-sink.ts";
 import type { Finding } from "../judgement.ts";
 import { canBeKilled } from "../kill/kill.ts";
+import { faultRunIdOf } from "../run-ids.ts";
 import { spread } from "../spread.ts";
 import type { RunContext } from "../standing.ts";
 import type { Ring } from "./ring.ts";

@@ -7,9 +7,10 @@
  */
 import { type Race, type RaceOrder, scheduled, type TimelineEvent, unscheduled } from "../../faults/index.ts";
 import type { Subject } from "../../subject/index.ts";
-import { type CrashPlan, type CrashSink, exploreCrashes, runIdOf } from "../crash/crash.ts";
+import { type CrashPlan, type CrashSink, exploreCrashes } from "../crash/crash.ts";
 import { FINE, together } from "../judgement.ts";
 import type { Judgement } from "../result.ts";
+import { runIdOf } from "../run-ids.ts";
 import type { RunContext } from "../standing.ts";
 import { exploreTakeovers } from "../takeover.ts";
 import { judgeHistory, unprovenOf } from "./history.ts";

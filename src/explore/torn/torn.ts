@@ -7,10 +7,10 @@
  */
 import { type Boundary, boundaryName } from "../../faults/index.ts";
 import type { DiskFile, View } from "../../subject/index.ts";
-import { runIdOf } from "../crash/crash.ts";
 import { type FaultSink, tellNothing } from "../fault-sink.ts";
 import { doubt } from "../judgement.ts";
 import { unlessUnreadable } from "../readable.ts";
+import { runIdOf } from "../run-ids.ts";
 import { dead, firstStanding, type RunContext, runToEnd, type Standing } from "../standing.ts";
 import { type CommitSeen, chooseCommits, surveyCommits, visitCommits } from "./commits.ts";
 import type { Damage, DamageBudget } from "./damage.ts";

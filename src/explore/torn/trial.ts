@@ -18,9 +18,9 @@ import { compareViews, describeDifference, type Violation } from "../../checkers
 import type { TimelineEvent } from "../../faults/index.ts";
 import type { Disk, DiskFile, View } from "../../subject/index.ts";
 import { expectationOf, recoveryOf } from "../crash/recovery.ts";
-import { faultRunIdOf } from "../fault-sink.ts";
 import { doubt, FINE, type Finding, judge, together } from "../judgement.ts";
 import type { Judgement } from "../result.ts";
+import { faultRunIdOf } from "../run-ids.ts";
 import { forkStanding, type RunContext, restarted, runToEnd, type Standing } from "../standing.ts";
 import type { CommitSeen } from "./commits.ts";
 import type { Damage, Reading } from "./damage.ts";

@@ -6,10 +6,10 @@
  */
 import type { Scenario } from "../../faults/index.ts";
 import type { Subject } from "../../subject/index.ts";
-import { runIdOf } from "../crash/crash.ts";
 import { doubt } from "../judgement.ts";
 import { canBeKilled, exploreKills, type KillTarget, killTarget } from "../kill/kill.ts";
 import type { ExplorePlan } from "../plan.ts";
+import { runIdOf } from "../run-ids.ts";
 import { GroupTally } from "../tally.ts";
 import { contextOf, type Unit, type UnitFamily, type UnitFinding, type UnitWork } from "./unit.ts";
 

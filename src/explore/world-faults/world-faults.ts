@@ -3,8 +3,9 @@
  * of its place until it does not fire any more, and a few deaths after each. What must hold stands in `trial.ts`.
  */
 import { type CutRef, cutRefName, parseCut, type WorldFaultKind } from "../../faults/index.ts";
-import { type FaultSink, faultRunIdOf, tellNothing } from "../fault-sink.ts";
+import { type FaultSink, tellNothing } from "../fault-sink.ts";
 import { doubt } from "../judgement.ts";
+import { faultRunIdOf } from "../run-ids.ts";
 import { spread } from "../spread.ts";
 import { type RunContext, runUncut } from "../standing.ts";
 import { tryOtherAnswer } from "./after-restart.ts";
