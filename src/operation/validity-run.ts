@@ -9,9 +9,11 @@
  * 4. The lane stands where the newest commit of the run has put it, as far as the phase says where that is: a run has
  *    appended its prompt, and beside a batch or a job that is put off nothing is appended. What a cancellation leaves may
  *    be appended to a job that is put off.
+ * 5. A compaction in it is valid structural work (`validity-structural.ts`).
  */
 import type { CheckpointPhase, RunPhase, RunState, ToolBatch } from "../model/index.ts";
 import { refuse } from "./corruption-reasons.ts";
+import { checkCompactionPhase } from "./validity-structural.ts";
 
 /** @throws Corruption */
 export function checkRun(operationId: string, state: RunState, leafId: string | null): void {
@@ -26,6 +28,7 @@ export function checkRun(operationId: string, state: RunState, leafId: string | 
     }
   }
   if (phase.kind === "tools") checkBatch(operationId, phase.batch);
+  if (phase.kind === "compaction") checkCompactionPhase(operationId, phase);
   checkLatestResponse(operationId, state);
   const expected = expectedLeaf(state);
   if (leafId === null || (expected !== undefined && leafId !== expected)) {
@@ -54,16 +57,20 @@ function checkBatch(operationId: string, { calls }: ToolBatch): void {
   }
 }
 
+/** One of which the state does not say which. An id may be any text, so this is none. */
+const SOME_RESPONSE: unique symbol = Symbol("some response");
+
 function checkLatestResponse(operationId: string, { phase, latestAssistantEntryId }: RunState): void {
   const response = responseOf(phase);
   if (response === undefined || response === latestAssistantEntryId) return;
   if (response === SOME_RESPONSE && latestAssistantEntryId !== null) return;
-  const found = `its newest response is ${latestAssistantEntryId ?? "none"}, and it stands on ${response}`;
+  const stand = response === SOME_RESPONSE ? "a response" : response;
+  const found = `its newest response is ${latestAssistantEntryId ?? "none"}, and it stands on ${stand}`;
   refuse("latest_response_mismatch", "op.state", operationId, found);
 }
 
 /** The response that a phase stands on; undefined: none, or the state does not say. */
-function responseOf(phase: RunPhase): string | undefined {
+function responseOf(phase: RunPhase): string | typeof SOME_RESPONSE | undefined {
   switch (phase.kind) {
     case "checkpoint":
       return responseAtEnd(phase);
@@ -81,12 +88,13 @@ function responseOf(phase: RunPhase): string | undefined {
 }
 
 /** A run ends with the response that made the boundary, or with the results of calls that a response had asked for. */
-function responseAtEnd({ continuation, triggerEntryId }: CheckpointPhase): string | undefined {
+function responseAtEnd({
+  continuation,
+  triggerEntryId,
+}: CheckpointPhase): string | typeof SOME_RESPONSE | undefined {
   if (continuation.kind === "need_assistant") return undefined;
   return continuation.includeFinalAssistant ? triggerEntryId : SOME_RESPONSE;
 }
-
-const SOME_RESPONSE = "some response";
 
 /** Where the lane of a run must stand; undefined: the state does not say. */
 function expectedLeaf({ phase, control }: RunState): string | undefined {

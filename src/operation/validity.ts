@@ -5,8 +5,9 @@
  * check refuses a state that no transition of this runtime can leave, with a `Corruption` whose reason is one of
  * `CORRUPTION_REASONS` (`corruption-reasons.ts`). The form of each value was checked before, when it was decoded.
  *
- * Two steps, because the second needs reads: `checkRegisters` holds the registers against each other,
- * `checkReferences` (`validity-references.ts`) holds them against the entries and registers that they name.
+ * Two steps, because the second needs reads: `checkRegisters` holds the registers against each other, and asks of the
+ * state what its kind demands (`validity-run.ts`, `validity-structural.ts`); `checkReferences`
+ * (`validity-references.ts`) holds them against the entries and registers that they name.
  *
  * Stricter than the letter of the specification in one place: a reserved id that exists as an entry while its state
  * says that it is still open is refused. Settlement is one transaction, so no correct writer leaves that, and going
@@ -16,7 +17,7 @@ import type { LaneConfiguration, LaneState, Operation, OperationState } from "..
 import { refuse } from "./corruption-reasons.ts";
 import { ownedPendingIds } from "./transition-terminal.ts";
 import { checkRun } from "./validity-run.ts";
-import { checkCompactionPhase, checkStructuralOperation } from "./validity-structural.ts";
+import { checkStructuralOperation } from "./validity-structural.ts";
 
 /** The registers of one lane, as read. `undefined`: the register does not exist. */
 export interface LaneRegisters {
@@ -91,7 +92,6 @@ function checkOperation(
   switch (state.kind) {
     case "run":
       checkRun(operationId, state, leafId);
-      if (state.phase.kind === "compaction") checkCompactionPhase(operationId, state.phase);
       break;
     case "compaction":
     case "navigation":
@@ -100,18 +100,16 @@ function checkOperation(
   }
 }
 
-/** Whether what is cancelled, and what it drained, can be together. */
+/** What is cancelled has drained its queues, and what has none has drained nothing. */
 function checkControl(operationId: string, state: OperationState): void {
   const { control } = state;
   if (control.status === "running") return;
-  const isDrained =
-    state.kind === "run"
-      ? state.inbox.steer.length + state.inbox.followUp.length === 0
-      : control.drainedSteer.length + control.drainedFollowUp.length === 0;
-  if (isDrained) return;
-  const found =
-    state.kind === "run"
-      ? "it is cancelled, and input is in its queues"
-      : `it is a ${state.kind}, and input was drained from it`;
+  if (state.kind === "run") {
+    const { steer, followUp } = state.inbox;
+    if (steer.length + followUp.length === 0) return;
+    refuse("cancellation_mismatch", "op.state", operationId, "it is cancelled, and input is in its queues");
+  }
+  if (control.drainedSteer.length + control.drainedFollowUp.length === 0) return;
+  const found = `it is a ${state.kind}, and input was drained from it`;
   refuse("cancellation_mismatch", "op.state", operationId, found);
 }
