@@ -46,7 +46,7 @@ async function look(
   await exploreLeases(
     context,
     { rounds: 2, processes: 3, commits: 1, ...plan },
-    { saw: () => undefined, judged: (judgement, name) => found.set(name, judgement) },
+    (name, { judgement }) => found.set(name, judgement),
     program,
   );
   return found;

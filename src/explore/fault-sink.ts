@@ -1,17 +1,24 @@
 /** What is told of faults by whoever explores them: of torn bytes, failing storage, a world that misbehaves, leases. */
 import type { TimelineEvent } from "../faults/index.ts";
-import { doubt } from "./judgement.ts";
+import { doubt, type Finding } from "./judgement.ts";
 import type { Judgement } from "./result.ts";
 import { runIdOf } from "./run-ids.ts";
 import type { RunContext } from "./standing.ts";
 
-/** Takes what is found, as it is found. */
-export interface FaultSink {
-  /** A fault that is going to be. */
-  saw(name: string): void;
-  /** `isRecovered`: a recovery from it was executed. */
-  judged(judgement: Judgement, name: string, isRecovered: boolean): void;
-  observed?(events: readonly TimelineEvent[]): void;
+/** One run with a fault that was to be. */
+export interface FaultRun {
+  readonly judgement: Judgement;
+  /** Whether a recovery from the fault was executed. */
+  readonly isRecovered: boolean;
+  readonly events: readonly TimelineEvent[];
+}
+
+/** Takes what is found, as it is found, by the name of the fault. */
+export type FaultSink = (name: string, run: FaultRun) => void;
+
+/** Tells that nothing can be said of the fault of that name; `id` is of the run that should have shown something. */
+export function tellDoubt(sink: FaultSink, name: string, id: string, why: Finding): void {
+  sink(name, { judgement: { id, ...why }, isRecovered: false, events: [] });
 }
 
 /**
@@ -21,6 +28,5 @@ export interface FaultSink {
 export function tellNothing(context: RunContext, what: string, sink: FaultSink): void {
   const id = runIdOf(context, "walk", []);
   const message = `${what}: the run to which nothing is done does not come to a readable end`;
-  sink.saw(what);
-  sink.judged({ id, ...doubt("nothing-to-damage", message) }, what, false);
+  tellDoubt(sink, what, id, doubt("nothing-to-damage", message));
 }

@@ -88,7 +88,7 @@ describe("nothing is green by silence", () => {
     await exploreLeases(
       runContext(oneTurn, named("sqlite"), 1, host, watchdog, []),
       plan,
-      { saw: () => undefined, judged: (judgement) => found.push(judgement) },
+      (_name, { judgement }) => found.push(judgement),
       program,
     );
     watchdog.stop();

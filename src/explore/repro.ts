@@ -144,18 +144,11 @@ async function reproFault(
   run: (context: RunContext, fault: string, sink: FaultSink) => Promise<void>,
 ): Promise<ReproResult> {
   const { text, id } = again.parts;
-  let found: Judgement | undefined;
-  let events: readonly TimelineEvent[] = [];
-  await run(contextOf(again), id.fault ?? "", {
-    saw: () => undefined,
-    judged: (judgement) => {
-      found = { ...judgement, id: text };
-    },
-    observed: (observed) => {
-      events = observed;
-    },
+  let found: ReproResult | undefined;
+  await run(contextOf(again), id.fault ?? "", (_name, { judgement, events }) => {
+    found = { judgement: { ...judgement, id: text }, events };
   });
-  return found === undefined ? notReached(again.parts) : { judgement: found, events };
+  return found ?? notReached(again.parts);
 }
 
 /** On one subject, or on several that must leave the same. */

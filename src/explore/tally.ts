@@ -109,11 +109,6 @@ export class GroupTally {
     this.#deeper = { cut: cut + (isWanted ? 1 : 0), total: total + 1 };
   }
 
-  /** A fault that is to be. */
-  sawFault(name: string): void {
-    this.#faults.add(name);
-  }
-
   /** An order of a race that is asked for. */
   sawOrder(name: string): void {
     this.#orders.add(name);
@@ -129,8 +124,9 @@ export class GroupTally {
     return { covered: this.#ordersProven.size, total: this.#orders.size };
   }
 
-  /** A run with a fault. `isRecovered`: a recovery from it was executed. */
+  /** A run with a fault that was to be. `isRecovered`: a recovery from it was executed. */
   judgedFault(found: Judgement, name: string, isRecovered: boolean): void {
+    this.#faults.add(name);
     if (isRecovered) this.#faultRecoveries++;
     if (this.#judged(found) !== "inconclusive") this.#faultsCovered.add(name);
   }

@@ -12,7 +12,7 @@ import { spread } from "../spread.ts";
 import type { RunContext } from "../standing.ts";
 import { type Course, courseOf, type FaultyLifeStart } from "./course.ts";
 import { faultName, parseFaultName } from "./fault-name.ts";
-import { countCalls, type Tried, tryFault } from "./trial.ts";
+import { countCalls, tryFault } from "./trial.ts";
 
 /** How much to let fail. */
 export interface DiskFaultsPlan {
@@ -49,11 +49,8 @@ export async function diskFaultAgain(context: RunContext, text: string, sink: Fa
   const course = await courseOf(context, name.life);
   if (course === undefined) return;
   const fault = new MediumFault(kind, name.life, name.call, name.isLasting);
-  tell(
-    sink,
-    text,
-    await tryFault(context, course, { fault, name: text, id: faultRunIdOf(context, "disk-fault", text) }),
-  );
+  const id = faultRunIdOf(context, "disk-fault", text);
+  sink(text, await tryFault(context, course, { fault, name: text, id }));
   course.start.disk.dispose();
 }
 
@@ -73,18 +70,9 @@ async function explore(
   for (const call of spread(all, calls)) {
     for (const isLasting of [false, true]) {
       const name = faultName({ life, kind: kind.name, isLasting, call });
-      sink.saw(name);
       const fault = new MediumFault(kind, life, call, isLasting);
-      tell(
-        sink,
-        name,
-        await tryFault(context, course, { fault, name, id: faultRunIdOf(context, "disk-fault", name) }),
-      );
+      const id = faultRunIdOf(context, "disk-fault", name);
+      sink(name, await tryFault(context, course, { fault, name, id }));
     }
   }
-}
-
-function tell(sink: FaultSink, name: string, { judgement, isRecovered, events }: Tried): void {
-  sink.judged(judgement, name, isRecovered);
-  sink.observed?.(events);
 }

@@ -15,18 +15,11 @@ import { boundaryName, type Cut, type MediumFault, type TimelineEvent } from "..
 import type { View } from "../../subject/index.ts";
 import { violationsOf } from "../checks.ts";
 import { expectationOf, recoveryOf } from "../crash/recovery.ts";
+import type { FaultRun } from "../fault-sink.ts";
 import { doubt, type Finding, isAccident, judge, refusal, together } from "../judgement.ts";
 import type { Judgement } from "../result.ts";
 import { boot, dead, type RunContext, restarted, runToEnd, type Standing, viewOf } from "../standing.ts";
 import { type Course, copyOf } from "./course.ts";
-
-/** What was found, and whether it shows anything. */
-export interface Tried {
-  readonly judgement: Judgement;
-  /** Whether a next life was run. */
-  readonly isRecovered: boolean;
-  readonly events: readonly TimelineEvent[];
-}
 
 /** How a life with a fault ended. */
 export type Ended =
@@ -39,7 +32,7 @@ export async function tryFault(
   context: RunContext,
   course: Course,
   { fault, name, id }: { readonly fault: MediumFault; readonly name: string; readonly id: string },
-): Promise<Tried> {
+): Promise<FaultRun> {
   const standing = copyOf(course.start, context.folder);
   try {
     const { ended, events } = await faultyLife(context, standing, fault);
@@ -98,7 +91,7 @@ interface Aftermath {
   readonly told: Finding;
 }
 
-async function goOn(context: RunContext, course: Course, aftermath: Aftermath): Promise<Tried> {
+async function goOn(context: RunContext, course: Course, aftermath: Aftermath): Promise<FaultRun> {
   const { standing, name, id, ended, events, told } = aftermath;
   const failed = events.find((event) => event.kind === "commit-failed");
   const cutBefore = lastCut(events) ?? course.since;

@@ -120,10 +120,6 @@ async function inRing(
 }
 
 function tellFinding(context: RunContext, sink: FaultSink, name: string, finding: Finding): void {
-  sink.saw(name);
-  sink.judged(
-    { id: faultRunIdOf(context, "lease", name), ...finding },
-    name,
-    finding.inconclusive === undefined,
-  );
+  const judgement = { id: faultRunIdOf(context, "lease", name), ...finding };
+  sink(name, { judgement, isRecovered: finding.inconclusive === undefined, events: [] });
 }

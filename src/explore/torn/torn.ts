@@ -7,7 +7,7 @@
  */
 import { type Boundary, boundaryName } from "../../faults/index.ts";
 import type { DiskFile, View } from "../../subject/index.ts";
-import { type FaultSink, tellNothing } from "../fault-sink.ts";
+import { type FaultSink, tellDoubt, tellNothing } from "../fault-sink.ts";
 import { doubt } from "../judgement.ts";
 import { unlessUnreadable } from "../readable.ts";
 import { runIdOf } from "../run-ids.ts";
@@ -83,10 +83,7 @@ async function damageCommits(
     const trials = new Trials(context, commit, end.view, recoverEach);
     for (const one of damagesAt(name, commit.files, foreign)) {
       const fault = `${name}:${one.name}`;
-      sink.saw(fault);
-      const { judgement, isRecovered, events } = await trials.try(one, fault);
-      sink.judged(judgement, fault, isRecovered);
-      sink.observed?.(events);
+      sink(fault, await trials.try(one, fault));
     }
   };
   const unvisited = new Set(chosen);
@@ -118,9 +115,8 @@ async function damageCommits(
 /** A commit that was chosen and was not damaged, or not in every way. */
 function tellUndamaged(context: RunContext, commit: string, sink: FaultSink): void {
   const id = runIdOf(context, "walk", []);
-  const message = `${commit} was to be damaged, and the run, or the one of another session, never came to it, or left what could not be read`;
-  sink.saw(commit);
-  sink.judged({ id, ...doubt("not-reached", message) }, commit, false);
+  const message = `${commit} was to be damaged, and the run, or the one of another session, never came to it, or left what could not be read, or no log`;
+  tellDoubt(sink, commit, id, doubt("not-reached", message));
 }
 
 /** What a run left that came to its end and was closed, as a last commit of which nothing is behind the others. */

@@ -15,9 +15,9 @@
  * others, unless the plan asks for each; and again from the first on once one was broken.
  */
 import { compareViews, describeDifference, type Violation } from "../../checkers/index.ts";
-import type { TimelineEvent } from "../../faults/index.ts";
 import type { Disk, DiskFile, View } from "../../subject/index.ts";
 import { expectationOf, recoveryOf } from "../crash/recovery.ts";
+import type { FaultRun } from "../fault-sink.ts";
 import { doubt, FINE, type Finding, judge, together } from "../judgement.ts";
 import type { Judgement } from "../result.ts";
 import { faultRunIdOf } from "../run-ids.ts";
@@ -28,13 +28,6 @@ import { broken, isNamed, messageOf, unnamed } from "./refusals.ts";
 
 /** Of the recoveries from one kind of damage that read alike, one in this many is executed. */
 const RECOVERED_SHARE = 16;
-
-/** What was found, and whether a recovery was executed. */
-export interface Tried {
-  readonly judgement: Judgement;
-  readonly isRecovered: boolean;
-  readonly events: readonly TimelineEvent[];
-}
 
 /** What is found in damaged bytes. */
 type Found =
@@ -58,7 +51,7 @@ export class Trials {
     this.#recoverEach = recoverEach;
   }
 
-  async try(damage: Damage, fault: string): Promise<Tried> {
+  async try(damage: Damage, fault: string): Promise<FaultRun> {
     const { subject, folder } = this.#context;
     const id = faultRunIdOf(this.#context, "torn", fault);
     const contents = damage.contents();
@@ -73,7 +66,7 @@ export class Trials {
     }
   }
 
-  async #tried(damage: Damage, fault: string, id: string, disk: Disk): Promise<Tried> {
+  async #tried(damage: Damage, fault: string, id: string, disk: Disk): Promise<FaultRun> {
     const found = await this.#read(disk);
     const finding = findingOf(damage, found, this.#commit);
     const first: Judgement = { id, ...finding };
@@ -109,7 +102,7 @@ export class Trials {
   }
 
   /** Opening must refuse it as reading did, and leave its bytes alone. */
-  async #refused(first: Judgement, fault: string, disk: Disk): Promise<Tried> {
+  async #refused(first: Judgement, fault: string, disk: Disk): Promise<FaultRun> {
     const before = disk.files?.() ?? [];
     const standing = this.#standing("after", fault, disk);
     const end = await runToEnd(this.#context, standing);
@@ -135,7 +128,7 @@ export class Trials {
     fault: string,
     disk: Disk,
     { reading, view }: Extract<Found, { reading: "previous" | "complete" }>,
-  ): Promise<Tried> {
+  ): Promise<FaultRun> {
     const { boundary } = this.#commit;
     const cut = { boundary, position: reading === "complete" ? "after" : "before" } as const;
     const standing = this.#standing(cut.position, fault, disk);

@@ -56,11 +56,8 @@ function faultFamily<Wanted extends { readonly scenarios?: readonly string[] }>(
 
 function sinkOf(tally: GroupTally, { told }: UnitWork): FaultSink {
   const { kind, scenario, subject } = tally;
-  return {
-    saw: (name) => tally.sawFault(name),
-    judged: (judgement, name, isRecovered) => {
-      tally.judgedFault(judgement, name, isRecovered);
-      told(`${kind} of ${scenario} on ${subject}`);
-    },
+  return (name, { judgement, isRecovered }) => {
+    tally.judgedFault(judgement, name, isRecovered);
+    told(`${kind} of ${scenario} on ${subject}`);
   };
 }

@@ -3,7 +3,7 @@
  * of its place until it does not fire any more, and a few deaths after each. What must hold stands in `trial.ts`.
  */
 import { type CutRef, cutRefName, parseCut, type WorldFaultKind } from "../../faults/index.ts";
-import { type FaultSink, tellNothing } from "../fault-sink.ts";
+import { type FaultSink, tellDoubt, tellNothing } from "../fault-sink.ts";
 import { doubt } from "../judgement.ts";
 import { faultRunIdOf } from "../run-ids.ts";
 import { spread } from "../spread.ts";
@@ -104,22 +104,16 @@ function runsOf(context: RunContext, base: Base, trial: Trial): Promise<readonly
     : tryWorldFault(context, base, trial);
 }
 
-function tell(context: RunContext, trial: Trial, run: TrialRun, sink: FaultSink): void {
-  const name = nameOf(trial, run.cut);
-  sink.saw(name);
-  sink.judged(
-    { ...run.finding, id: faultRunIdOf(context, "world-fault", name) },
-    name,
-    run.cut !== undefined,
-  );
-  sink.observed?.(run.events);
+function tell(context: RunContext, trial: Trial, { finding, cut, events }: TrialRun, sink: FaultSink): void {
+  const name = nameOf(trial, cut);
+  const judgement = { ...finding, id: faultRunIdOf(context, "world-fault", name) };
+  sink(name, { judgement, isRecovered: cut !== undefined, events });
 }
 
 /** A fault of which nothing was seen. */
 function tellSilent(context: RunContext, name: string, why: string, sink: FaultSink): void {
-  const finding = doubt("fault-not-fired", `${name}: ${why}`);
-  sink.saw(name);
-  sink.judged({ id: faultRunIdOf(context, "world-fault", name), ...finding }, name, false);
+  const id = faultRunIdOf(context, "world-fault", name);
+  tellDoubt(sink, name, id, doubt("fault-not-fired", `${name}: ${why}`));
 }
 
 function nameOf({ kind, occurrence }: Trial, cut: CutRef | undefined): string {
