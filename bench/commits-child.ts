@@ -7,17 +7,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import Database from "better-sqlite3";
 import { Gate, InstrumentedStorage, Timeline } from "../src/faults/index.ts";
-import { VirtualClock } from "../src/foundation/index.ts";
 import type { Transaction, Write } from "../src/model/index.ts";
-import {
-  JsonlStorage,
-  MemoryDisk,
-  MemoryStorage,
-  SqliteStorage,
-  type Storage,
-} from "../src/storage/index.ts";
+import type { Storage } from "../src/storage/index.ts";
 import { compare, type Timed } from "./measure.ts";
-import { grown, METADATA, TurnWriter } from "./workload.ts";
+import { jsonlStore, memoryStore, sqliteStore } from "./stores.ts";
+import { grown, TurnWriter } from "./workload.ts";
 
 /** The stores whose commits are measured. */
 export const MEASURED_STORES = ["Memory", "JSONL", "SQLite"] as const;
@@ -27,7 +21,6 @@ export interface CommitsRequest {
 }
 
 const COMMITS = 2_000;
-const clock = new VirtualClock();
 
 export async function main(): Promise<void> {
   const { store } = JSON.parse(readFileSync(0, "utf8")) as CommitsRequest;
@@ -54,23 +47,23 @@ const BENCHES: Readonly<Record<CommitsRequest["store"], (folder: string) => Prom
   JSONL: async (folder) => {
     await compare({
       name: "JSONL commit / JSON.stringify + fs.writeSync",
-      ours: () => commitAll(jsonlStore(folder), COMMITS),
+      ours: () => commitAll(jsonlStore(fresh(folder)), COMMITS),
       floor: () => writtenLines(folder, COMMITS),
       goal: { timesMax: 1.6 },
       ...OF_COMMITS,
     });
-    await benchInstrumented("JSONL", () => jsonlStore(folder));
-    await benchFlat("JSONL", () => jsonlStore(folder));
+    await benchInstrumented("JSONL", () => jsonlStore(fresh(folder)));
+    await benchFlat("JSONL", () => jsonlStore(fresh(folder)));
   },
   SQLite: async (folder) => {
     await compare({
       name: "SQLite commit / the same statements by hand",
-      ours: async () => commitAll(await sqliteStore(folder), COMMITS),
+      ours: async () => commitAll(await sqliteStore(fresh(folder)), COMMITS),
       floor: () => handWrittenStatements(folder, COMMITS),
       goal: { timesMax: 1.4 },
       ...OF_COMMITS,
     });
-    await benchFlat("SQLite", () => sqliteStore(folder));
+    await benchFlat("SQLite", () => sqliteStore(fresh(folder)));
   },
 };
 
@@ -117,19 +110,11 @@ function commitAll(store: Storage, count: number): Timed {
   };
 }
 
-function memoryStore(): Storage {
-  return new MemoryStorage({ disk: MemoryDisk.create(METADATA), clock });
-}
-
 let fileCount = 0;
 
-function jsonlStore(folder: string): Storage {
-  return JsonlStorage.create({ path: join(folder, `${fileCount++}.jsonl`), clock, metadata: METADATA });
-}
-
-function sqliteStore(folder: string): Promise<Storage> {
-  const source = { kind: "file", path: join(folder, `${fileCount++}.sqlite`) } as const;
-  return SqliteStorage.create(source, METADATA, { clock, ownerId: "bench" });
+/** A name that no store and no floor has had. */
+function fresh(folder: string): string {
+  return join(folder, String(fileCount++));
 }
 
 function instrumented(store: Storage): Storage {
@@ -162,7 +147,7 @@ function roundTrips(count: number): Timed {
 /** The floor of JSONL: the line as text, in one write. */
 function writtenLines(folder: string, count: number): Timed {
   const transactions = new TurnWriter(2).many(count);
-  const file = openSync(join(folder, `${fileCount++}.floor`), "w");
+  const file = openSync(fresh(folder), "w");
   let seq = 0;
   return () => {
     for (const { writes } of transactions) {
@@ -182,7 +167,7 @@ function stored(write: Write, seq: number): object {
 /** The floor of SQLite: the rows of a commit in one immediate transaction, every statement prepared. */
 function handWrittenStatements(folder: string, count: number): Timed {
   const transactions = new TurnWriter(2).many(count);
-  const database = new Database(join(folder, `${fileCount++}.floor.sqlite`));
+  const database = new Database(fresh(folder));
   database.pragma("journal_mode = WAL");
   database.pragma("synchronous = NORMAL");
   database.exec(HAND_WRITTEN_SCHEMA);

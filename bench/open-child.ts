@@ -3,8 +3,7 @@
  * cannot be told in a process that has done other things before.
  */
 import { readFileSync } from "node:fs";
-import { VirtualClock } from "../src/foundation/index.ts";
-import { JsonlStorage } from "../src/storage/index.ts";
+import { openJsonl } from "./stores.ts";
 
 export interface OpenRequest {
   /** Absent: nothing is opened. */
@@ -13,7 +12,7 @@ export interface OpenRequest {
 
 export async function main(): Promise<void> {
   const { path } = JSON.parse(readFileSync(0, "utf8")) as OpenRequest;
-  const storage = path === undefined ? undefined : JsonlStorage.open({ path, clock: new VirtualClock() });
+  const storage = path === undefined ? undefined : openJsonl(path);
   await storage?.getStats();
   process.stdout.write(String(process.resourceUsage().maxRSS * 1024));
 }

@@ -2,46 +2,32 @@
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { VirtualClock } from "../src/foundation/index.ts";
-import {
-  JsonlStorage,
-  MemoryDisk,
-  MemoryStorage,
-  SqliteStorage,
-  type Storage,
-} from "../src/storage/index.ts";
+import type { Storage } from "../src/storage/index.ts";
 import { compare, type Work } from "./measure.ts";
-import { grown, METADATA } from "./workload.ts";
+import { jsonlStore, memoryStore, openJsonl, sqliteStore } from "./stores.ts";
+import { grown } from "./workload.ts";
 
 const LINES = 50_000;
-const clock = new VirtualClock();
 
 export async function benchReads(): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), "crashproof-bench-"));
   try {
     await benchReopen(join(folder, "long.jsonl"));
-    await benchNewest("Memory", async () => new MemoryStorage({ disk: MemoryDisk.create(METADATA), clock }));
-    await benchNewest("JSONL", async (name) =>
-      JsonlStorage.create({ path: join(folder, `newest-${name}.jsonl`), clock, metadata: METADATA }),
-    );
-    await benchNewest("SQLite", (name) =>
-      SqliteStorage.create({ kind: "file", path: join(folder, `newest-${name}.sqlite`) }, METADATA, {
-        clock,
-        ownerId: "bench",
-      }),
-    );
+    await benchNewest("Memory", memoryStore);
+    await benchNewest("JSONL", (name) => jsonlStore(join(folder, `newest-${name}.jsonl`)));
+    await benchNewest("SQLite", (name) => sqliteStore(join(folder, `newest-${name}.sqlite`)));
   } finally {
     rmSync(folder, { recursive: true });
   }
 }
 
 async function benchReopen(path: string): Promise<void> {
-  const { store } = await grown(JsonlStorage.create({ path, clock, metadata: METADATA }), LINES);
+  const { store } = await grown(jsonlStore(path), LINES);
   await store.close();
   await compare({
     name: `JSONL reopen of ${LINES} lines / JSON.parse of them`,
     ours: () => async () => {
-      await JsonlStorage.open({ path, clock }).close();
+      await openJsonl(path).close();
       return 1;
     },
     floor: () => () => {
@@ -55,7 +41,7 @@ async function benchReopen(path: string): Promise<void> {
   });
 }
 
-async function benchNewest(name: string, make: (name: string) => Promise<Storage>): Promise<void> {
+async function benchNewest(name: string, make: (name: string) => Storage | Promise<Storage>): Promise<void> {
   const short = await grown(await make("short"), 1_000);
   const long = await grown(await make("long"), 100_000);
   const newest =

@@ -3,16 +3,15 @@ import { mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import Database from "better-sqlite3";
-import { VirtualClock } from "../src/foundation/index.ts";
 import type { Write } from "../src/model/index.ts";
-import { JsonlStorage, SqliteStorage, type Storage } from "../src/storage/index.ts";
+import type { Storage } from "../src/storage/index.ts";
 import { askChild } from "./child.ts";
 import { compare, megabytes, say } from "./measure.ts";
 import type { OpenRequest } from "./open-child.ts";
-import { grown, METADATA, TurnWriter } from "./workload.ts";
+import { jsonlStore, openSqlite, sqliteStore } from "./stores.ts";
+import { grown, TurnWriter } from "./workload.ts";
 
 const LONG_BYTES = 60 * 1024 * 1024;
-const clock = new VirtualClock();
 
 export async function benchSessions(): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), "crashproof-bench-"));
@@ -27,7 +26,7 @@ export async function benchSessions(): Promise<void> {
 
 /** Resident bytes at most, over the size of the file. */
 async function benchMemory(path: string): Promise<void> {
-  const store = JsonlStorage.create({ path, clock, metadata: METADATA });
+  const store = jsonlStore(path);
   const writer = new TurnWriter(1);
   while (statSync(path).size < LONG_BYTES)
     for (let line = 0; line < 500; line++) await store.commit(writer.next());
@@ -47,11 +46,11 @@ async function benchMemory(path: string): Promise<void> {
 
 async function benchOpening(folder: string): Promise<void> {
   const [short, long] = [join(folder, "short.db"), join(folder, "long.db")];
-  await (await grown(await created(short), 1_000)).store.close();
-  await (await grown(await created(long), 100_000)).store.close();
+  await (await grown(await sqliteStore(short), 1_000)).store.close();
+  await (await grown(await sqliteStore(long), 100_000)).store.close();
   const opens = (path: string) => () => async () => {
     for (let count = 0; count < 20; count++) {
-      const store = await SqliteStorage.open({ kind: "file", path }, { clock, ownerId: "bench" });
+      const store = await openSqlite(path);
       await store.close();
     }
     return 20;
@@ -65,13 +64,9 @@ async function benchOpening(folder: string): Promise<void> {
   });
 }
 
-function created(path: string): Promise<SqliteStorage> {
-  return SqliteStorage.create({ kind: "file", path }, METADATA, { clock, ownerId: "bench" });
-}
-
 /** Rows of the branch index that appending after a fork copies, against the entries since the newest compaction. */
 async function benchForks(path: string): Promise<void> {
-  const store = await created(path);
+  const store = await sqliteStore(path);
   const before = 100_000;
   const interval = 50;
   await append(store, "a", null, before);
@@ -79,7 +74,7 @@ async function benchForks(path: string): Promise<void> {
   await append(store, "b", "c", interval);
   await store.close();
   const rowsBefore = rowCount(path);
-  const again = await SqliteStorage.open({ kind: "file", path }, { clock, ownerId: "bench" });
+  const again = await openSqlite(path);
   // The newest entry but one, so that the whole interval but its tip lies before the fork.
   await commitEntry(again, "fork", `b${interval - 2}`, false);
   await again.close();
