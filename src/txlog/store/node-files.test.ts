@@ -11,10 +11,9 @@ import {
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { idsOfIncarnation, VirtualClock } from "../../foundation/index.ts";
 import { NodeSessionFiles } from "./node-files.ts";
 import { createSession, openSession, type SessionHost } from "./open.ts";
-import { WriterLocks } from "./writer-locks.ts";
+import { host, user } from "./test-support.ts";
 
 let cwd = "";
 beforeEach(() => {
@@ -24,35 +23,21 @@ afterEach(() => {
   rmSync(cwd, { recursive: true, force: true });
 });
 
-function host(): SessionHost {
-  const clock = new VirtualClock();
-  return {
-    files: new NodeSessionFiles(),
-    clock,
-    ids: idsOfIncarnation(1, 0, clock),
-    locks: new WriterLocks(),
-  };
-}
-
 async function session(where: SessionHost): Promise<{ path: string; id: string }> {
   const store = await createSession(where, { cwd, model: "test/model" });
   const { id } = (await store.load()).header;
-  await store.commit([
-    { kind: "entry", entry: { type: "message", message: { role: "user", content: "a" } } },
-  ]);
+  await store.commit([user("a")]);
   await store.close();
   return { path: store.path, id };
 }
 
 describe("a session on the host's file system", () => {
   it("is written, cut, and read again", async () => {
-    const where = host();
+    const where = host(new NodeSessionFiles());
     const { path, id } = await session(where);
     writeFileSync(path, "torn", { flag: "a" });
     const store = await openSession(where, cwd, id);
-    await store.commit([
-      { kind: "entry", entry: { type: "message", message: { role: "user", content: "b" } } },
-    ]);
+    await store.commit([user("b")]);
     await store.close();
     const lines = readFileSync(path, "utf8").split("\n");
     expect(lines).toHaveLength(4);
@@ -60,7 +45,7 @@ describe("a session on the host's file system", () => {
   });
 
   it("belongs to its owner alone, also after someone opened it up", async () => {
-    const where = host();
+    const where = host(new NodeSessionFiles());
     const { path, id } = await session(where);
     expect(statSync(path).mode & 0o777).toBe(0o600);
     chmodSync(path, 0o644);
@@ -69,7 +54,7 @@ describe("a session on the host's file system", () => {
   });
 
   it("is not found behind a link", async () => {
-    const where = host();
+    const where = host(new NodeSessionFiles());
     const { path, id } = await session(where);
     const moved = join(cwd, basename(path));
     renameSync(path, moved);
@@ -79,7 +64,7 @@ describe("a session on the host's file system", () => {
   });
 
   it("is not opened through a link that takes its place after it was found", async () => {
-    const where = host();
+    const where = host(new NodeSessionFiles());
     const { path, id } = await session(where);
     const moved = join(cwd, basename(path));
     const files = new NodeSessionFiles();
@@ -93,7 +78,7 @@ describe("a session on the host's file system", () => {
   });
 
   it("is not taken from another directory", async () => {
-    const where = host();
+    const where = host(new NodeSessionFiles());
     const { id } = await session(where);
     const files = new NodeSessionFiles();
     const realPath = files.realPath.bind(files);
@@ -105,13 +90,13 @@ describe("a session on the host's file system", () => {
   });
 
   it("is not created over a file that is there", async () => {
-    const where = host();
+    const where = host(new NodeSessionFiles());
     const { path } = await session(where);
     await expect(where.files.create(path, 0o600)).rejects.toMatchObject({ code: "EEXIST" });
   });
 
   it("does not reach another file after it was closed", async () => {
-    const where = host();
+    const where = host(new NodeSessionFiles());
     const { path } = await session(where);
     const file = await where.files.open(path);
     await file.close();
