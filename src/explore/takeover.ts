@@ -4,16 +4,15 @@
  *
  * For each commit of the scenario, twice: the owner wakes up while the other process holds the session, and after that
  * one has let go of it. A store that asks whether somebody else holds the session, and not whether the owner itself does,
- * is right in one of the two cases only. Its commit must be refused and leave nothing; it must be told, and must do nothing
- * more outside. Only for subjects of the grade `multi-writer`: the others promise nothing here.
+ * is right in one of the two cases only. `stale-owner.ts` says what must hold. Only for subjects of the grade
+ * `multi-writer`: the others promise nothing here.
  */
-import type { Violation } from "../checkers/index.ts";
 import { type Boundary, boundaryName, type CutRef, type TimelineEvent } from "../faults/index.ts";
-import { violationsOf } from "./checks.ts";
 import { doubt, FINE, judge, together } from "./judgement.ts";
 import { exactTextOf } from "./readable.ts";
 import type { Judgement } from "./result.ts";
 import { runIdOf } from "./run-ids.ts";
+import { brokenByWaking, WAKES, type Wake, type Woken } from "./stale-owner.ts";
 import {
   boot,
   DOWNTIME_MS,
@@ -36,10 +35,6 @@ export interface TakeoverSink {
   /** What was observed: of the owner until it stalled, of the process that took over, of the owner again. */
   observed?(cut: CutRef, events: readonly TimelineEvent[]): void;
 }
-
-/** When a stalled owner wakes up, as its findings say it. */
-const WAKES = ["held", "released"] as const;
-type Wake = (typeof WAKES)[number];
 
 /** Stalls the owner before each wanted commit in turn. */
 export async function exploreTakeovers(context: RunContext, sink: TakeoverSink): Promise<void> {
@@ -168,28 +163,17 @@ async function takeOver(
   const judgement = judge(id, end);
   const events = [...ownersEvents, ...end.events, ...owner.timeline.events.slice(ownersEvents.length)];
   if (woken === undefined) return { cut, judgement, events };
-  const where = `woke up before ${boundaryName(boundary)} after another process had taken the session over${wake === "held" ? " and held it" : " and let go of it"}`;
-  const broken = violationsOf("single-writer");
-  const violations = brokenBy(woken).map(({ signature, message }) =>
-    broken(signature, `an owner that ${where} ${message}`),
-  );
+  const violations = brokenByWaking(`an owner that woke up before ${boundaryName(boundary)}`, wake, woken);
   const stalled = doubt("stalled", "the stale owner neither failed nor finished");
-  const more = woken.owned === "stalled" ? stalled : FINE;
+  const more = woken.end === "unknown" ? stalled : FINE;
   return { cut, judgement: together(judgement, { violations }, more), events };
-}
-
-/** What an owner did that woke up late. */
-interface Woken {
-  readonly owned: "went on" | "was told" | "stalled";
-  readonly isChanged: boolean;
-  readonly isOutside: boolean;
 }
 
 async function wakeOwner(context: RunContext, standing: Standing, owner: Life): Promise<Woken> {
   const before = await exactTextOf(viewOf(context, standing));
   const rowCount = standing.world.rows.length;
   owner.gate.open();
-  const owned = await context.watchdog.guard(
+  const how = await context.watchdog.guard(
     () => owner.gate.crossedCount,
     owner.incarnation.life.then(
       () => "went on" as const,
@@ -197,13 +181,6 @@ async function wakeOwner(context: RunContext, standing: Standing, owner: Life): 
     ),
   );
   const isChanged = (await exactTextOf(viewOf(context, standing))) !== before;
-  return { owned, isChanged, isOutside: standing.world.rows.length > rowCount };
-}
-
-function brokenBy({ owned, isChanged, isOutside }: Woken): Pick<Violation, "signature" | "message">[] {
-  const broken: Pick<Violation, "signature" | "message">[] = [];
-  if (isChanged) broken.push({ signature: "stale-commit-accepted", message: "changed what is durable" });
-  if (owned === "went on") broken.push({ signature: "stale-owner-not-told", message: "was not refused" });
-  if (isOutside) broken.push({ signature: "stale-owner-acted", message: "started a new effect" });
-  return broken;
+  const end = how === "stalled" ? "unknown" : how;
+  return { end, isChanged, isOutside: standing.world.rows.length > rowCount };
 }

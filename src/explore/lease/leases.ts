@@ -12,6 +12,7 @@ import type { Finding } from "../judgement.ts";
 import { canBeKilled } from "../kill/kill.ts";
 import { faultRunIdOf } from "../run-ids.ts";
 import { spread } from "../spread.ts";
+import { WAKES } from "../stale-owner.ts";
 import type { RunContext } from "../standing.ts";
 import type { Ring } from "./ring.ts";
 import { type Left, leaveBehind, raceRound, resumeRound, secondOpenerRound, stoppedRound } from "./rounds.ts";
@@ -50,7 +51,7 @@ export async function exploreLeases(
     }
     for (const stand of spread(stands, plan.commits)) {
       const at = stand.commitIndex + 1;
-      for (const wake of ["held", "released"] as const) {
+      for (const wake of WAKES) {
         const name = `stopped-${wake}@${at}`;
         tell(name, await stoppedRound(ring, stand, wake, name.replace("@", "-")));
       }

@@ -18,11 +18,9 @@ import type { Contender, ContenderState } from "../../subprocess/index.ts";
 import { violationsOf } from "../checks.ts";
 import { recoveryOf } from "../crash/recovery.ts";
 import { doubt, FINE, type Finding, refusal, together } from "../judgement.ts";
+import { brokenByWaking, type Wake } from "../stale-owner.ts";
 import { isIn, isLost, type Opener, overSession, pairOf, type Ring, Session, wordOf } from "./ring.ts";
 import type { Stand } from "./stands.ts";
-
-/** When a stopped owner goes on. */
-export type Wake = "held" | "released";
 
 /** A session that an owner left who was killed at a stand. */
 export interface Left {
@@ -106,17 +104,12 @@ async function wakeUp(session: Session, owner: Opener, wake: Wake): Promise<Find
   owner.goOn();
   const end = await session.ask(owner, { say: "finish" });
   const after = await session.seen();
-  const when = `an owner that went on after another process had taken the session over${wake === "held" ? " and held it" : " and let go of it"}`;
-  const findings: Finding[] = [];
-  if (after.exact !== before.exact) {
-    findings.push(broken("stale-commit-accepted", `${when} changed what is durable`));
-  }
-  if (isLost(end)) findings.push(doubtOf("the owner was lost", [end]));
-  else if (end.at !== "refused") findings.push(broken("stale-owner-not-told", `${when} was not refused`));
-  if (after.rowCount > before.rowCount) {
-    findings.push(broken("stale-owner-acted", `${when} started a new effect`));
-  }
-  return together(FINE, ...findings);
+  const violations = brokenByWaking("an owner that went on", wake, {
+    isChanged: after.exact !== before.exact,
+    end: isLost(end) ? "unknown" : end.at === "refused" ? "was told" : "went on",
+    isOutside: after.rowCount > before.rowCount,
+  });
+  return together({ violations }, isLost(end) ? doubtOf("the owner was lost", [end]) : FINE);
 }
 
 /** A commit and a takeover at the same moment. */
