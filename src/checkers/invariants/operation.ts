@@ -60,7 +60,12 @@ export const OPERATION_INVARIANTS: readonly Invariant[] = [
       }
     }),
     after: ofWrites([...OF_OPERATIONS, ...OF_LANES], ({ writes }, model, breaks) => {
-      for (const id of touchedOperations(writes)) {
+      const operations = new Set(touchedOperations(writes));
+      // A lane that lets go of its operation writes nothing of it.
+      for (const { key, value } of model.registers("op.meta")) {
+        if (touchedLanes(writes).has(value.lane)) operations.add(key);
+      }
+      for (const id of operations) {
         if (isOpen(id, model)) continue;
         for (const [namespace, count] of leftOf(id, model)) {
           if (count > 0)

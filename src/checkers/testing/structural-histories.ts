@@ -14,7 +14,7 @@ import { History } from "./history.ts";
 import { CONFIGURATION, drop, set, usageOf } from "./values.ts";
 
 const TASK = "task";
-const preparation = (kind: DurableStructuralPreparation["kind"]): DurableStructuralPreparation => {
+export const preparation = (kind: DurableStructuralPreparation["kind"]): DurableStructuralPreparation => {
   const fileOps = { read: [], written: [], edited: [] };
   if (kind === "branch_summary") return { kind, messages: [], fileOps, totalTokens: 10 };
   return {
