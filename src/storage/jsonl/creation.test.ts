@@ -1,19 +1,19 @@
+/** A session file is there whole or is not, under its name alone, when it is created and when it is replaced. */
 import { mkdtempSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { Corruption, VirtualClock } from "../../foundation/index.ts";
+import { Corruption } from "../../foundation/index.ts";
 import { StorageFault } from "../contract.ts";
 import { SessionExists } from "../creation.ts";
 import { unlinkedFileSystem } from "../files/file-system.ts";
 import { MemoryFiles } from "../files/memory-files.ts";
+import { leftoverOwner } from "../files/replacement.ts";
 import { STOP_FORMS, StoppingFiles } from "../files/stopping-files.ts";
 import { createJsonlFile } from "./creation.ts";
 import { readJsonlMetadata, readJsonlSession } from "./read.ts";
 import { JsonlStorage } from "./storage.ts";
-import { factOf, METADATA, messageOf, PATH } from "./test-support.ts";
-
-const clock = new VirtualClock(2_000);
+import { clock, created, factOf, METADATA, messageOf, open, PATH, PlannedFailures } from "./test-support.ts";
 
 describe("a session file that is created", () => {
   it("takes the place of no other, also of one that came while it was written", () => {
@@ -65,6 +65,64 @@ describe("a session file that is created", () => {
   });
 });
 
+describe("a store on a session file that is created", () => {
+  it("leaves no file or a whole one, whichever call is the last of its process", async () => {
+    for (const mode of ["before", "after", "torn"] as const) {
+      for (let call = 1; ; call++) {
+        const files = new MemoryFiles();
+        const dying = new PlannedFailures(files, { mode, fails: (each) => each >= call });
+        const options = { path: PATH, metadata: METADATA, clock: clock() };
+        try {
+          JsonlStorage.create({ ...options, fileSystem: dying }).abandon();
+        } catch {
+          // The process is dead; what matters is what it left.
+        }
+        const isThere = files.paths().includes(PATH);
+        if (isThere) expect(readJsonlSession(PATH, files).dump.registers).toHaveLength(2);
+        const again = isThere ? open(files) : JsonlStorage.create({ ...options, fileSystem: files });
+        await again.commit(messageOf("e_1", null));
+        await again.close();
+        expect(files.paths().filter((path) => leftoverOwner(path) === undefined)).toEqual([PATH]);
+        if (dying.fired === 0) break;
+      }
+    }
+  });
+
+  it("removes what it began when a call fails and it lives on", () => {
+    for (const mode of ["before", "after", "torn", "short"] as const) {
+      const files = new MemoryFiles();
+      const failing = new PlannedFailures(files, { mode, watched: ["write"], fails: (call) => call === 1 });
+      const create = () =>
+        JsonlStorage.create({ path: PATH, metadata: METADATA, clock: clock(), fileSystem: failing });
+      expect(create).toThrow(StorageFault);
+      expect(files.paths()).toEqual([]);
+      expect(files.openCount).toBe(0);
+      create().abandon();
+    }
+  });
+
+  it("refuses metadata that a header could not carry back", () => {
+    const create = (metadata: object) => () =>
+      JsonlStorage.create({
+        path: PATH,
+        metadata: metadata as typeof METADATA,
+        clock: clock(),
+        fileSystem: new MemoryFiles(),
+      });
+    for (const wrong of [
+      { ...METADATA, id: "" },
+      { ...METADATA, createdAt: 1.5 },
+      { ...METADATA, storageVersion: "1" },
+      { ...METADATA, cwd: 4 },
+      { ...METADATA, kind: "header" },
+      { ...METADATA, v: 4 },
+    ]) {
+      expect(create(wrong)).toThrow(TypeError);
+    }
+    expect(create({ ...METADATA, cwd: undefined })).toThrow("undefined");
+  });
+});
+
 describe("the metadata of a session file", () => {
   it("is read from the first line alone, however long it is and whatever follows", () => {
     const files = new MemoryFiles();
@@ -95,8 +153,8 @@ describe("contents that are replaced", () => {
   };
 
   it("are the new ones for whoever opens next, and the store is closed", async () => {
-    const files = new MemoryFiles();
-    const storage = JsonlStorage.create({ path: PATH, clock, fileSystem: files, metadata: METADATA });
+    const files = created();
+    const storage = open(files);
     await storage.commit(messageOf("e", null));
     await storage.replaceContents({ ...METADATA, storeGeneration: 1 }, contents);
     await expect(storage.commit(factOf("k", "v"))).rejects.toMatchObject({ code: "STORAGE_CLOSED" });
@@ -106,8 +164,8 @@ describe("contents that are replaced", () => {
   });
 
   it("are the old ones after a failure, and the store goes on", async () => {
-    const files = new MemoryFiles();
-    const storage = JsonlStorage.create({ path: PATH, clock, fileSystem: files, metadata: METADATA });
+    const files = created();
+    const storage = open(files);
     const orphan = messageOf("o", "nowhere").writes[0];
     const entries = [{ ...(orphan as { entry: object }).entry, seq: 1, timestamp: 1 }] as never[];
     await expect(storage.replaceContents(METADATA, { ...contents, entries })).rejects.toBeInstanceOf(

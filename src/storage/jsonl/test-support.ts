@@ -1,11 +1,34 @@
-/** What the tests of this folder share: small transactions, and files whose calls fail where a test says. */
+/** What the tests of this folder share: a session and small transactions, and files whose calls fail where a test says. */
+import { VirtualClock } from "../../foundation/index.ts";
 import { type AgentMessage, type Transaction, zeroUsage } from "../../model/index.ts";
 import type { SessionMetadata } from "../contract.ts";
 import type { FileSystem } from "../files/file-system.ts";
 import { type FileCall, FilesThrough } from "../files/files-through.ts";
+import { MemoryFiles } from "../files/memory-files.ts";
+import { JsonlStorage } from "./storage.ts";
 
 export const PATH = "session.jsonl";
 export const METADATA: SessionMetadata = { id: "s_1", createdAt: 1_000, storageVersion: 1 };
+
+export const clock = () => new VirtualClock(2_000);
+
+/** Files in memory that hold a new session. */
+export function created(): MemoryFiles {
+  const files = new MemoryFiles();
+  JsonlStorage.create({ path: PATH, metadata: METADATA, clock: clock(), fileSystem: files }).abandon();
+  return files;
+}
+
+export function open(fileSystem: FileSystem): JsonlStorage {
+  return JsonlStorage.open({ path: PATH, clock: clock(), fileSystem });
+}
+
+export async function refusalOf(work: Promise<unknown>): Promise<unknown> {
+  return work.then(
+    () => undefined,
+    (error) => error,
+  );
+}
 
 /** A transaction of one message entry. */
 export function messageOf(id: string, parentId: string | null, content = "hi"): Transaction {
