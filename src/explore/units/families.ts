@@ -1,5 +1,4 @@
 /** The kinds of runs, in the order in which a result shows them. A new kind is a family here, and nothing elsewhere. */
-
 import { assertRoom } from "../../subprocess/index.ts";
 import type { ExploreHost, ExplorePlan, Progress } from "../plan.ts";
 import type { GroupRecord } from "../tally.ts";

@@ -2,7 +2,6 @@
  * Faults that a scenario on a subject goes through: the bytes of its medium are damaged, its calls fail, its world
  * misbehaves, other processes want its session.
  */
-
 import { exploreDiskFaults } from "../disk-faults/disk-faults.ts";
 import type { FaultSink } from "../fault-sink.ts";
 import { exploreLeases } from "../lease/leases.ts";
