@@ -1,4 +1,4 @@
-/** From how a life ended to what is judged of its run. */
+/** From how lives ended to what is found of their runs; and how findings are put together. */
 import type { Violation } from "../checkers/index.ts";
 import { violationsOf } from "./checks.ts";
 import type { Judgement } from "./result.ts";
@@ -50,12 +50,20 @@ export function together<T extends Finding>(first: T, ...more: readonly Finding[
   };
 }
 
-/** The system threw where it should have gone on; `what` begins the message, `signature` the signature. */
-export function refusal(signature: string, error: unknown, what: string): Violation {
+/**
+ * The system threw where it should have gone on; `what` begins the message, `signature` the signature, and `broken` says
+ * which promise that breaks.
+ */
+export function refusal(
+  signature: string,
+  error: unknown,
+  what: string,
+  broken = violationsOf("recovery"),
+): Violation {
   const { name, message } = error instanceof Error ? error : { name: "unknown", message: String(error) };
   const reason =
     typeof error === "object" && error !== null && "reason" in error ? `:${String(error.reason)}` : "";
-  return violationsOf("recovery")(`${signature}:${name}${reason}`, `${what} ${name}: ${message}`);
+  return broken(`${signature}:${name}${reason}`, `${what} ${name}: ${message}`);
 }
 
 /** Whether an error is an accident, whatever it carries: what the language itself throws, nobody meant. */

@@ -101,8 +101,8 @@ async function goOn(context: RunContext, course: Course, aftermath: Aftermath): 
   try {
     atCut = await viewOf(context, left);
   } catch (error) {
-    const { signature, message } = refusal("unreadable", error, "what the failure left cannot be read:");
-    const judgement: Judgement = { id, violations: [...told.violations, broken(signature, message)] };
+    const unreadable = refusal("unreadable", error, "what the failure left cannot be read:", broken);
+    const judgement: Judgement = { id, violations: [...told.violations, unreadable] };
     return { judgement, isRecovered: false, events: named.events };
   }
   const confirmedCount = events.filter(({ kind }) => kind === "commit").length;
@@ -135,12 +135,8 @@ export function toldBy(ended: Ended, events: readonly TimelineEvent[]): Finding 
     }
   }
   if (ended.kind === "refused" && !saysWhy(ended.error)) {
-    const { signature, message } = refusal(
-      "unexplained",
-      ended.error,
-      "the life ended without a named reason, by",
-    );
-    violations.push(broken(signature, message));
+    const what = "the life ended without a named reason, by";
+    violations.push(refusal("unexplained", ended.error, what, broken));
   }
   return { violations };
 }

@@ -111,8 +111,7 @@ async function compare(
       violations.push(broken("state-differs", `a real kill left another state; ${where}`));
     }
   } catch (error) {
-    const { signature, message } = refusal("unreadable", error, "what a real kill left cannot be read:");
-    violations.push(broken(signature, message));
+    violations.push(refusal("unreadable", error, "what a real kill left cannot be read:", broken));
   }
   const rows = rowsText(readLedger(ledgerPathOf(folder)));
   if (rows !== death.rows) {

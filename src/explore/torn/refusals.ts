@@ -8,12 +8,7 @@ export const broken = violationsOf("torn-bytes");
 
 /** A refusal whose reason nobody meant. */
 export function unnamed(error: unknown): Violation {
-  const { signature, message } = refusal(
-    "unnamed refusal",
-    error,
-    "it is refused without a named reason, by",
-  );
-  return broken(signature, message);
+  return refusal("unnamed refusal", error, "it is refused without a named reason, by", broken);
 }
 
 /** Whether an error is a refusal that was meant, with a reason that a caller can tell from others. */
