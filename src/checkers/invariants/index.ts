@@ -33,28 +33,23 @@ export const invariants: HarnessCheck = {
 
 const run: HarnessCheckRun = {
   unreadable: (writes, report) => {
-    for (const invariant of INVARIANTS) {
-      invariant.unreadable?.(writes, (how, message) => say(invariant, how, message, report));
-    }
+    for (const invariant of INVARIANTS) invariant.unreadable?.(writes, inTheNameOf(invariant, report));
   },
   before: (commit, model, report) => {
-    let asked: Invariant | undefined;
-    const breaks: Breaks = (how, message) => say(asked, how, message, report);
-    for (asked of concerned(commit.writes).before) asked.before?.check(commit, model, breaks);
+    for (const invariant of concerned(commit.writes).before) {
+      invariant.before?.check(commit, model, inTheNameOf(invariant, report));
+    }
   },
   after: (commit, model, report) => {
-    let asked: Invariant | undefined;
-    const breaks: Breaks = (how, message) => say(asked, how, message, report);
-    for (asked of concerned(commit.writes).after) asked.after?.check(commit, model, breaks);
+    for (const invariant of concerned(commit.writes).after) {
+      invariant.after?.check(commit, model, inTheNameOf(invariant, report));
+    }
   },
   fork: () => run,
 };
 
-/** What is broken is said in the name of the invariant that was asked. */
-function say(asked: Invariant | undefined, how: string, message: string, report: Report): void {
-  if (asked === undefined) throw new Error("an invariant is broken that was not asked");
-  const { number, says } = asked;
-  report(`invariant ${number}: ${how}`, `invariant ${number} (${says}): ${message}`);
+function inTheNameOf({ number, says }: Invariant, report: Report): Breaks {
+  return (how, message) => report(`invariant ${number}: ${how}`, `invariant ${number} (${says}): ${message}`);
 }
 
 /** The invariants that a transaction can break, by its check before it is folded and by the one after. */
