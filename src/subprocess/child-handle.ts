@@ -1,24 +1,12 @@
-/**
- * One child process, as its parent sees it: started ahead, given one batch, killed from outside.
- *
- * Invariant. `ended` never rejects; every child that was started comes to it, and is reaped.
- */
+/** One child process, as its parent sees it: started ahead, given one batch, killed from outside. */
 import type { ChildProgram } from "./bundle.ts";
 import { Once } from "./once.ts";
 import type { Announcement, Batch } from "./protocol.ts";
-import { Spawned } from "./spawned.ts";
-
-/** How a child came to its end. */
-export interface ChildEnd {
-  readonly code: number | null;
-  readonly signal: NodeJS.Signals | null;
-  /** What it wrote to standard output and error, or the last of it. */
-  readonly lastWords: string;
-}
+import { type ProcessEnd, Spawned } from "./spawned.ts";
 
 /** See the module header. */
 export class Child {
-  readonly ended: Promise<ChildEnd>;
+  readonly ended: Promise<ProcessEnd>;
   readonly #spawned: Spawned;
   readonly #heard: Record<Announcement, Once> = { ready: new Once(), all: new Once() };
   #isOver = false;
@@ -26,24 +14,12 @@ export class Child {
   constructor(program: ChildProgram) {
     const spawned = new Spawned(program);
     this.#spawned = spawned;
-    const { announcements } = spawned;
-    announcements.setEncoding("utf8");
-    announcements.on(
-      "data",
-      lines((line) => {
-        if (line === "ready" || line === "all") this.#heard[line].happen();
-      }),
-    );
-    this.ended = new Promise((resolve) => {
-      const end = (code: number | null, signal: NodeJS.Signals | null) => {
-        this.#isOver = true;
-        resolve({ code, signal, lastWords: spawned.lastWords });
-      };
-      spawned.process.on("close", end);
-      // A process that cannot even be started has no end to wait for.
-      spawned.process.on("error", () => {
-        if (spawned.process.pid === undefined) end(null, null);
-      });
+    spawned.hear((line) => {
+      if (line === "ready" || line === "all") this.#heard[line].happen();
+    });
+    this.ended = spawned.ended.then((end) => {
+      this.#isOver = true;
+      return end;
     });
   }
 
@@ -71,14 +47,4 @@ export class Child {
   kill(): boolean {
     return this.#spawned.process.kill("SIGKILL");
   }
-}
-
-/** Puts chunks together to lines. */
-function lines(take: (line: string) => void): (chunk: string) => void {
-  let rest = "";
-  return (chunk) => {
-    const parts = (rest + chunk).split("\n");
-    rest = parts.pop() ?? "";
-    for (const part of parts) take(part);
-  };
 }

@@ -6,7 +6,6 @@
  * 2. A stop counts only if the system says that the process stands still.
  */
 import { readFileSync } from "node:fs";
-import { createInterface } from "node:readline";
 import type { ChildProgram } from "./bundle.ts";
 import type { ContenderCommand, ContenderState } from "./contender.ts";
 import { Spawned } from "./spawned.ts";
@@ -22,18 +21,12 @@ export class Contender {
   constructor(program: ChildProgram) {
     const spawned = new Spawned(program);
     this.#spawned = spawned;
-    const said = createInterface({ input: spawned.announcements });
-    said.on("line", (line) => this.#waiting.shift()?.(JSON.parse(line) as ContenderState));
+    spawned.hear((line) => this.#waiting.shift()?.(JSON.parse(line) as ContenderState));
     this.ready = this.#answer();
-    this.#ended = new Promise((resolve) => {
-      const end = () => {
-        const message = `the process is gone; its last words: ${spawned.lastWords.trim() || "none"}`;
-        this.#end = { at: "refused", name: "ProcessGone", message };
-        for (const wake of this.#waiting.splice(0)) wake(this.#end);
-        resolve();
-      };
-      spawned.process.on("close", end);
-      spawned.process.on("error", end);
+    this.#ended = spawned.ended.then(({ lastWords }) => {
+      const message = `the process is gone; its last words: ${lastWords.trim() || "none"}`;
+      this.#end = { at: "refused", name: "ProcessGone", message };
+      for (const wake of this.#waiting.splice(0)) wake(this.#end);
     });
   }
 

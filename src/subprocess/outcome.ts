@@ -2,8 +2,9 @@
  * What may be said of each request, given what its child said and how it ended: the pool's judgement, without its
  * processes. Holds the pool's invariants 1 and 2.
  */
-import type { ChildEnd } from "./child-handle.ts";
+
 import type { Doubt, KillRequest, Note } from "./protocol.ts";
+import type { ProcessEnd } from "./spawned.ts";
 
 /** What became of one request. */
 export type KillOutcome =
@@ -26,7 +27,7 @@ export interface Talk {
 export function outcomesOf(
   batch: readonly KillRequest[],
   talk: Talk,
-  end: ChildEnd,
+  end: ProcessEnd,
   byOurHand: boolean,
 ): { outcomes: readonly KillOutcome[]; again: readonly KillRequest[] } {
   const notes = new Map(talk.notes.map((note) => [note.session, note]));
@@ -50,7 +51,7 @@ export function outcomesOf(
 }
 
 /** The doubt about the session that was being walked when its child came to nothing. */
-function spoilt({ ended }: Talk, end: ChildEnd): Doubt {
+function spoilt({ ended }: Talk, end: ProcessEnd): Doubt {
   return ended === "silent"
     ? {
         signature: "child-silent",
@@ -59,7 +60,7 @@ function spoilt({ ended }: Talk, end: ChildEnd): Doubt {
     : { signature: "child-died", message: `the child died while it walked this session; ${describe(end)}` };
 }
 
-function describe({ code, signal, lastWords }: ChildEnd): string {
+function describe({ code, signal, lastWords }: ProcessEnd): string {
   const how = signal === null ? `exit code ${code}` : `signal ${signal}`;
   return lastWords === "" ? `${how}, without a word` : `${how}; its last words: ${lastWords.trim()}`;
 }

@@ -1,5 +1,5 @@
 /**
- * A process that runs one of the package's programs, as it is started and heard.
+ * A process that runs one of the package's programs, as it is started and heard until its end.
  *
  * Written on `node:child_process` and not on a library: what is wanted of a child is a pipe, its last words, a signal
  * and its exit, and a library for it costs every start of the command a tenth of a second.
@@ -7,15 +7,25 @@
  * Invariants.
  * 1. The environment is empty but for the time zone: no loader, option or setting of the parent's reaches a child.
  * 2. A child does not outlive its parent: it is killed when the parent exits, and its pipe ends when the parent dies.
+ * 3. `ended` never rejects; every process comes to it, and is reaped.
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import type { Readable } from "node:stream";
 import type { ChildProgram } from "./bundle.ts";
 import { ANNOUNCE_DESCRIPTOR } from "./protocol.ts";
 
+/** How a process came to its end. */
+export interface ProcessEnd {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+  /** What it wrote to standard output and error, or the last of it. */
+  readonly lastWords: string;
+}
+
 /** See the module header. */
 export class Spawned {
   readonly process: ChildProcess;
+  readonly ended: Promise<ProcessEnd>;
   #lastWords = "";
 
   constructor({ launcher, program, codeCache, requireFrom }: ChildProgram) {
@@ -28,18 +38,23 @@ export class Spawned {
     // A pipe to a child that has died breaks; its end says more than that.
     stdin?.on("error", () => undefined);
     for (const output of [stdout, stderr]) output?.on("data", (data: Buffer) => this.#keep(String(data)));
-    // Of one that could not even be started, this is all that there is.
-    this.process.on("error", (error) => this.#keep(String(error)));
+    this.ended = new Promise((resolve) => {
+      const end = (code: number | null, signal: NodeJS.Signals | null) =>
+        resolve({ code, signal, lastWords: this.#lastWords });
+      this.process.on("close", end);
+      this.process.on("error", (error) => {
+        this.#keep(String(error));
+        // A process that cannot even be started has no end to wait for, and these are all its words.
+        if (this.process.pid === undefined) end(null, null);
+      });
+    });
   }
 
-  /** What it announces. */
-  get announcements(): Readable {
-    return this.process.stdio[ANNOUNCE_DESCRIPTOR] as Readable;
-  }
-
-  /** What it wrote to standard output and error, or the last of it. */
-  get lastWords(): string {
-    return this.#lastWords;
+  /** Hands on each line that it announces. */
+  hear(take: (line: string) => void): void {
+    const announcements = this.process.stdio[ANNOUNCE_DESCRIPTOR] as Readable;
+    announcements.setEncoding("utf8");
+    announcements.on("data", lines(take));
   }
 
   /** Sends it a line of JSON. */
@@ -50,6 +65,16 @@ export class Spawned {
   #keep(words: string): void {
     this.#lastWords = (this.#lastWords + words).slice(-LAST_WORDS_MAX);
   }
+}
+
+/** Puts chunks together to lines. */
+function lines(take: (line: string) => void): (chunk: string) => void {
+  let rest = "";
+  return (chunk) => {
+    const parts = (rest + chunk).split("\n");
+    rest = parts.pop() ?? "";
+    for (const part of parts) take(part);
+  };
 }
 
 /** Characters of a child's output that are kept. */
