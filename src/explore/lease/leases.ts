@@ -80,7 +80,7 @@ export async function leaseAgain(context: RunContext, text: string, sink: FaultS
   });
 }
 
-/** Processes that want one session, unless somebody says how many. */
+/** Processes of a round that is made again: its id does not say how many there were. */
 const PROCESSES = 4;
 
 /** Stands at which sessions are left for rounds of `resume`, in turn. */
