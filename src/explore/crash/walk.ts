@@ -12,12 +12,14 @@
  * Invariants.
  * 1. Whoever goes on from a death forks it: what a visitor does is not seen by the walk.
  * 2. With a deterministic system the walk is the run that nobody cuts.
+ * 3. No life is left behind, also where a visitor throws.
  */
 import type { Boundary, Cut } from "../../faults/index.ts";
 import type { Disk } from "../../subject/index.ts";
 import {
   boot,
   endOf,
+  firstStanding,
   forkStanding,
   type Life,
   type LifeEnd,
@@ -39,6 +41,19 @@ export interface WalkVisitor {
   enough(): boolean;
 }
 
+/** Walks the run that nobody cuts, from the first standing. */
+export async function walkUncut(
+  context: RunContext,
+  visitor: Omit<WalkVisitor, "enough"> & Partial<WalkVisitor>,
+): Promise<LifeEnd | undefined> {
+  const start = await firstStanding(context);
+  try {
+    return await walk(context, start, { enough: () => false, ...visitor });
+  } finally {
+    start.disk.dispose();
+  }
+}
+
 /** Walks to the end of the life, or until the visitor has enough (then the end is undefined). */
 export async function walk(
   context: RunContext,
@@ -46,23 +61,31 @@ export async function walk(
   visitor: WalkVisitor,
 ): Promise<LifeEnd | undefined> {
   const life = boot(context, standing, { open: false });
-  while (!visitor.enough()) {
-    if ((await quiet(context, life)) === "stalled") return stalled(life);
-    const [parked] = life.gate.parked;
-    if (parked === undefined) return endOf(context, standing, life);
-    if ((await cross(context, standing, life, parked, visitor)) === "stalled") return stalled(life);
+  try {
+    while (!visitor.enough()) {
+      if ((await quiet(context, life)) === "stalled") return stalled(life);
+      const [parked] = life.gate.parked;
+      if (parked === undefined) return await endOf(context, standing, life);
+      if ((await cross(context, standing, life, parked, visitor)) === "stalled") return stalled(life);
+    }
+  } catch (error) {
+    abandon(life);
+    throw error;
   }
-  life.gate.drop();
-  life.incarnation.drop();
-  // Whatever a dead life still comes to concerns nobody.
-  life.incarnation.life.catch(() => undefined);
+  abandon(life);
   return undefined;
 }
 
-function stalled({ gate, incarnation, timeline }: Life): LifeEnd {
+function abandon({ gate, incarnation }: Life): void {
   gate.drop();
   incarnation.drop();
-  return { kind: "stalled", events: timeline.events };
+  // Whatever a dead life still comes to concerns nobody.
+  incarnation.life.catch(() => undefined);
+}
+
+function stalled(life: Life): LifeEnd {
+  abandon(life);
+  return { kind: "stalled", events: life.timeline.events };
 }
 
 async function cross(

@@ -6,9 +6,9 @@ import { createHash } from "node:crypto";
 import { type CutRef, refOf, type WorldRow } from "../../faults/index.ts";
 import { canonicalJson } from "../../foundation/index.ts";
 import type { View } from "../../subject/index.ts";
-import { type WalkVisitor, walk } from "../crash/walk.ts";
+import { walkUncut } from "../crash/walk.ts";
 import { readable, unlessUnreadable } from "../readable.ts";
-import { firstStanding, type RunContext } from "../standing.ts";
+import type { RunContext } from "../standing.ts";
 
 /** What a simulated death at a cut leaves. */
 export interface SimulatedDeath {
@@ -22,7 +22,7 @@ export interface SimulatedDeath {
 /** Every place where the run that nobody cuts can die. */
 export async function cutsOf(context: RunContext): Promise<CutRef[]> {
   const cuts: CutRef[] = [];
-  await walkOnce(context, {
+  await walkUncut(context, {
     seen: (cut) => cuts.push(refOf(cut)),
     wants: () => false,
     visit: async () => undefined,
@@ -37,7 +37,7 @@ export async function simulateDeaths(
   died: (death: SimulatedDeath, view: View) => void = () => undefined,
 ): Promise<SimulatedDeath[]> {
   const deaths: SimulatedDeath[] = [];
-  await walkOnce(context, {
+  await walkUncut(context, {
     seen: () => undefined,
     wants: (cut) => wants(refOf(cut)),
     visit: async ({ cut, left }) => {
@@ -50,12 +50,6 @@ export async function simulateDeaths(
     },
   });
   return deaths;
-}
-
-async function walkOnce(context: RunContext, visitor: Omit<WalkVisitor, "enough">): Promise<void> {
-  const start = await firstStanding(context);
-  await walk(context, start, { ...visitor, enough: () => false });
-  start.disk.dispose();
 }
 
 /** A stand-in for an exact view. */

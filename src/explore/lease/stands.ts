@@ -4,9 +4,9 @@
  */
 import type { Downtime, RecoveryExpectation, View } from "../../subject/index.ts";
 import { expectationOf } from "../crash/recovery.ts";
-import { walk } from "../crash/walk.ts";
+import { walkUncut } from "../crash/walk.ts";
 import { readable, unlessUnreadable } from "../readable.ts";
-import { DOWNTIME_MS, firstStanding, type RunContext, runUncut } from "../standing.ts";
+import { DOWNTIME_MS, type RunContext, runUncut } from "../standing.ts";
 
 /** One commit of the run that nobody disturbs. */
 export interface Stand {
@@ -31,11 +31,9 @@ async function standsFrom(context: RunContext): Promise<readonly Stand[] | undef
   if (uncut.kind !== "settled") return undefined;
   const stands: Stand[] = [];
   let before: Omit<Stand, "after" | "commitIndex"> | undefined;
-  const start = await firstStanding(named);
-  const end = await walk(named, start, {
+  const end = await walkUncut(named, {
     seen: () => undefined,
     wants: ({ boundary, position }) => boundary.kind === "commit" && position !== "inside",
-    enough: () => false,
     visit: async ({ cut, left }) => {
       const atCut: View = await readable(named, left);
       const expected = await expectationOf(named, cut, async () => atCut, uncut.view);
@@ -47,6 +45,5 @@ async function standsFrom(context: RunContext): Promise<readonly Stand[] | undef
       }
     },
   });
-  start.disk.dispose();
   return end?.kind === "settled" ? stands : undefined;
 }

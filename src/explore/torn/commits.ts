@@ -8,10 +8,10 @@
 import { type Boundary, boundaryName } from "../../faults/index.ts";
 import type { DiskFile, View } from "../../subject/index.ts";
 import type { Death } from "../crash/death.ts";
-import { walk } from "../crash/walk.ts";
+import { walkUncut } from "../crash/walk.ts";
 import { readable } from "../readable.ts";
 import { spread } from "../spread.ts";
-import { firstStanding, forkStanding, type RunContext, type Standing } from "../standing.ts";
+import { forkStanding, type RunContext, type Standing } from "../standing.ts";
 
 /** A commit with its two sides. Of a standing here the disk is the walk's own, and is not to be used. */
 export interface CommitSeen {
@@ -44,16 +44,14 @@ export async function visitCommits(
   wants: (name: string) => boolean,
   visit: (commit: CommitSeen) => Promise<void>,
 ): Promise<void> {
-  const start = await firstStanding(context);
   const earlier = new Set<string>();
   let side: Pick<CommitSeen, "before" | "previous"> | undefined;
-  await walk(context, start, {
+  await walkUncut(context, {
     seen: () => undefined,
     wants: ({ boundary, position }) => {
       if (boundary.kind !== "commit" || position === "inside") return false;
       return position === "before" || wants(boundaryName(boundary));
     },
-    enough: () => false,
     visit: async (death: Death) => {
       const { cut, left } = death;
       if (cut.position === "before") {
@@ -78,7 +76,6 @@ export async function visitCommits(
       });
     },
   });
-  start.disk.dispose();
 }
 
 /** The commits of a scenario, by size; empty if its disks have no files. */

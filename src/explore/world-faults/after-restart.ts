@@ -8,9 +8,9 @@ import { Known } from "../../checkers/index.ts";
 import { type CutRef, cutRefName, refOf, type TimelineEvent } from "../../faults/index.ts";
 import type { View } from "../../subject/index.ts";
 import { expectationOf, Left, recoveryOf } from "../crash/recovery.ts";
-import { walk } from "../crash/walk.ts";
+import { walkUncut } from "../crash/walk.ts";
 import { findingOf, together } from "../judgement.ts";
-import { firstStanding, type RunContext, runToEnd, runUncut } from "../standing.ts";
+import { type RunContext, runToEnd, runUncut } from "../standing.ts";
 import { asAfterRestart, derive } from "./derived.ts";
 import { notFired, type Trial, type TrialRun } from "./trial.ts";
 
@@ -24,7 +24,6 @@ export async function tryOtherAnswer(context: RunContext, trial: Trial): Promise
   const uninterrupted = await referenceOf(as);
   const runs: TrialRun[] = [];
   if (uninterrupted === undefined) return runs;
-  const start = await firstStanding(from);
   let requestCount = 0;
   let isPast = false;
   const wants = (cut: CutRef): boolean => {
@@ -37,7 +36,7 @@ export async function tryOtherAnswer(context: RunContext, trial: Trial): Promise
       ? runs.length < Math.max(1, deaths)
       : only.cut !== undefined && cutRefName(cut) === cutRefName(only.cut);
   };
-  await walk(from, start, {
+  await walkUncut(from, {
     seen: () => undefined,
     wants: (cut) => wants(refOf(cut)),
     enough: () => isPast,
@@ -54,7 +53,6 @@ export async function tryOtherAnswer(context: RunContext, trial: Trial): Promise
       standing.disk.dispose();
     },
   });
-  start.disk.dispose();
   return runs;
 }
 
