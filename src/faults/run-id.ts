@@ -13,8 +13,7 @@
  * ```
  * `walk` is the run that nobody cuts. `crash` and `kill` carry cuts; a second cut falls into the recovery from the
  * first. `takeover` carries the cut before which the owner stalls, `determinism` the one of the run that is done twice, if
- * it is cut. `backends` names all subjects that must agree, joined
- * by `=`, in the place of the subject.
+ * it is cut. `backends` names all subjects that must agree, joined by `=`, in the place of the subject.
  * Faulty runs carry a fault, whose words belong to their explorers: `tool.settle#2:cut@117`, `first.write-eio@3`,
  * `tool-hangs@1+tool.settle#1:after`.
  * `race` names a race in the place of the scenario, and one of its orders, or an interleaving by the numbers of what went
@@ -69,7 +68,7 @@ export interface CutRef {
   readonly bytesWritten?: number;
 }
 
-/** A text is no run id. `expected` says what should stand at `offset`. */
+/** A text is no run id. `expected` says what should stand in it. */
 export class InvalidRunId extends TaggedError("InvalidRunId")<{ text: string; expected: string }>() {}
 
 /** The text of a run id. */
@@ -133,7 +132,7 @@ function parseSeed(query: string): number | undefined {
 
 function parseFaulty(
   text: string,
-  run: Omit<RunId, "subject">,
+  run: Omit<RunId, "subject"> & { readonly kind: FaultyKind },
   rest: readonly string[],
 ): Result<RunId, InvalidRunId> {
   const subject = rest.slice(0, -1).join("/");
@@ -141,17 +140,18 @@ function parseFaulty(
   if (subject === "" || !/^[A-Za-z0-9.#:@+-]+$/.test(fault)) {
     return refuse(text, "a subject and a fault such as tool.settle#2:cut@117 after the scenario");
   }
-  if (run.kind === "fuzz" && !/^\d+(:\d+)*$/.test(fault)) {
-    return refuse(text, `the path to a case such as 17 or 17:0:3, not ${JSON.stringify(fault)}`);
-  }
-  if (run.kind === "torn" && !/^[^:]+:[^:]+$/.test(fault)) {
-    return refuse(
-      text,
-      `a commit and its damage such as tool.settle#2:cut@117, not ${JSON.stringify(fault)}`,
-    );
+  const wanted = FAULT_FORMS[run.kind];
+  if (wanted?.form.test(fault) === false) {
+    return refuse(text, `${wanted.expected}, not ${JSON.stringify(fault)}`);
   }
   return ok({ ...run, subject, fault });
 }
+
+/** The form of the faults of a kind, where they all have one; the words in it belong to the explorers. */
+const FAULT_FORMS: Partial<Record<FaultyKind, { readonly form: RegExp; readonly expected: string }>> = {
+  torn: { form: /^[^:]+:[^:]+$/, expected: "a commit and its damage such as tool.settle#2:cut@117" },
+  fuzz: { form: /^\d+(:\d+)*$/, expected: "the path to a case such as 17 or 17:0:3" },
+};
 
 /** Reads one cut: `tool.settle#2:after`, `tool.settle#1:inside@8192`. */
 export function parseCut(text: string): CutRef | undefined {
