@@ -1,8 +1,9 @@
 /** The canonical view compares what must be compared, and nothing else. */
 import { describe, expect, it } from "vitest";
-import { VIRTUAL_EPOCH_MS } from "../foundation/index.ts";
+import { canonicalJson, VIRTUAL_EPOCH_MS } from "../foundation/index.ts";
 import type { SessionDump } from "../storage/index.ts";
-import { renamedJson, renameIds, sortedJson, viewOf } from "./canonical-view.ts";
+import { viewOf } from "./canonical-view.ts";
+import { renamedJson, renameIds } from "./ids-and-times.ts";
 import { History, twoTools } from "./testing/history.ts";
 
 const reading = { downtimes: [] };
@@ -108,10 +109,10 @@ describe("the canonical view", () => {
   it("renames the ids of an edited view as it would have named them", () => {
     const view = JSON.parse(canonical(twoTools().dump()));
     const shorter = { ...view, entries: view.entries.slice(1) };
-    expect(renameIds(sortedJson(shorter))).toMatch(
+    expect(renameIds(canonicalJson(shorter))).toMatch(
       /^\{"entries":\[\{"id":"<id1>","message":.*"parentId":"<id2>"/,
     );
-    expect(renamedJson(shorter)).toBe(renameIds(sortedJson(shorter)));
+    expect(renamedJson(shorter)).toBe(renameIds(canonicalJson(shorter)));
     expect(renamedJson(view)).toBe(canonical(twoTools().dump()));
   });
 

@@ -15,9 +15,10 @@
  * Both are asked for once per kind of outcome and not once per crash state, because equal views are recognised without
  * their texts. A row's text is made once and kept for as long as the store keeps the row.
  */
-import { VIRTUAL_EPOCH_MS } from "../foundation/index.ts";
+import { canonicalJson, quoted, quotedKey, sortedKeys } from "../foundation/index.ts";
 import type { SessionDump } from "../storage/index.ts";
 import type { View, ViewReading } from "./contract.ts";
+import { IS_UUID, MIDDLE_OF_UUID, nameOf, offsetOf, TIME_KEYS, UUID, UUID_LENGTH } from "./ids-and-times.ts";
 
 /** Reads a dump; see the header. The rows of the dump must not change any more. */
 export function viewOf(dump: SessionDump, reading: ViewReading): View {
@@ -74,7 +75,7 @@ function canonicalText(
   namer.fragment(fragmentOf(metadata));
   namer.literal(',"registers":[');
   rows(registers);
-  namer.literal(`],"stats":${sortedJson(stats)},"usage":[`);
+  namer.literal(`],"stats":${canonicalJson(stats)},"usage":[`);
   rows(usage);
   namer.literal("]}");
   return namer.text;
@@ -85,87 +86,9 @@ export function exactContents({ entries, registers, stats, usage }: SessionDump)
   const rows = (items: readonly object[]) => items.map((item) => fragmentOf(item).exact).join(",");
   return [
     `{"entries":[${rows(entries)}],"metadata":`,
-    `,"registers":[${rows(registers)}],"stats":${sortedJson(stats)},"usage":[${rows(usage)}]}`,
+    `,"registers":[${rows(registers)}],"stats":${canonicalJson(stats)},"usage":[${rows(usage)}]}`,
   ];
 }
-
-/** JSON with sorted keys at every depth; members that are undefined are left out. */
-export function sortedJson(value: unknown): string {
-  return jsonOf(value, undefined);
-}
-
-/**
- * The canonical text of an edited view that was parsed from one: like `sortedJson`, and its ids are renamed by first
- * appearance again, as `viewOf` would have named them.
- */
-export function renamedJson(value: unknown): string {
-  return jsonOf(value, new Map());
-}
-
-/** Renames the ids of an edited canonical text in the same way. */
-export function renameIds(canonical: string): string {
-  return named(canonical, new Map());
-}
-
-function jsonOf(value: unknown, names: Map<string, string> | undefined): string {
-  switch (typeof value) {
-    case "string":
-      return named(quoted(value), names);
-    case "number":
-    case "boolean":
-      return String(value);
-    case "object":
-      if (value === null) return "null";
-      return Array.isArray(value) ? itemsOf(value, names) : membersOf(value, names);
-    default:
-      return "null";
-  }
-}
-
-function itemsOf(items: readonly unknown[], names: Map<string, string> | undefined): string {
-  let text = "[";
-  for (let index = 0; index < items.length; index++) {
-    if (index > 0) text += ",";
-    text += jsonOf(items[index], names);
-  }
-  return `${text}]`;
-}
-
-function membersOf(object: object, names: Map<string, string> | undefined): string {
-  let text = "{";
-  let separator = "";
-  for (const key of sortedKeys(object)) {
-    const member = (object as Record<string, unknown>)[key];
-    if (member === undefined) continue;
-    text += `${separator}${named(quotedKey(key), names)}:${jsonOf(member, names)}`;
-    separator = ",";
-  }
-  return `${text}}`;
-}
-
-/** A text whose ids bear new names. */
-function named(text: string, names: Map<string, string> | undefined): string {
-  if (names === undefined || !text.includes("<id")) return text;
-  return text.replace(CANONICAL_ID, (found) => nameOf(found, names));
-}
-
-/** Times of the specification: of entries and messages, of a session, an operation, a cancellation, a retry. */
-export const TIME_KEYS: ReadonlySet<string> = new Set([
-  "timestamp",
-  "createdAt",
-  "startedAt",
-  "requestedAt",
-  "notBefore",
-]);
-/** An id, wherever it stands in a text. Scanned for through `matchAll` and `replace` only, which start afresh. */
-export const UUID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g;
-export const UUID_LENGTH = 36;
-export const IS_UUID = new RegExp(`^${UUID.source}$`);
-/** Without the middle of an id a text has none in it. */
-export const MIDDLE_OF_UUID = /-[0-9a-f]{4}-[0-9a-f]{4}-/;
-const CANONICAL_ID = /<id\d+>/g;
-/** A text that JSON writes as it is, between quotes. */
-const PLAIN = /^[ !#-[\]-~]*$/;
 
 /**
  * The text of one row, split where the canonical text differs: a number is a time, a string an id. Literals and
@@ -294,25 +217,6 @@ class FragmentBuilder {
   }
 }
 
-/** A text as JSON writes it. */
-function quoted(text: string): string {
-  return PLAIN.test(text) ? `"${text}"` : JSON.stringify(text);
-}
-
-/** A key as JSON writes it. There are few, and each comes by the thousand. */
-function quotedKey(key: string): string {
-  const known = quotedKeys.get(key);
-  if (known !== undefined) return known;
-  // Applications choose keys too, so the memory is bounded: full, it starts again.
-  if (quotedKeys.size >= KEYS_MAX) quotedKeys.clear();
-  const text = quoted(key);
-  quotedKeys.set(key, text);
-  return text;
-}
-
-const quotedKeys = new Map<string, string>();
-const KEYS_MAX = 2_000;
-
 /** Writes the canonical text: names ids as they come, and turns times into offsets. */
 class Namer {
   readonly #names = new Map<string, string>();
@@ -337,43 +241,3 @@ class Namer {
     }
   }
 }
-
-function nameOf(id: string, names: Map<string, string>): string {
-  let name = names.get(id);
-  if (name === undefined) {
-    name = `<id${names.size + 1}>`;
-    names.set(id, name);
-  }
-  return name;
-}
-
-/** A time as canonical texts say it: ms since the epoch of the world, without the downtimes before it. */
-export function offsetOf(timeMs: number, { downtimes }: ViewReading): number {
-  let downMs = 0;
-  for (const { atMs, durationMs } of downtimes) {
-    downMs += Math.min(Math.max(0, timeMs - atMs), durationMs);
-  }
-  return timeMs - VIRTUAL_EPOCH_MS - downMs;
-}
-
-/**
- * The keys of an object in order. Objects of one shape come by the thousand and sorting is what a view costs most, so
- * an order is kept by the list of keys that it sorts.
- */
-function sortedKeys(object: object): readonly string[] {
-  const keys = Object.keys(object);
-  let isSorted = true;
-  for (let index = 1; index < keys.length && isSorted; index++) {
-    isSorted = (keys[index - 1] ?? "") < (keys[index] ?? "");
-  }
-  if (isSorted) return keys;
-  const shape = keys.join("\u0000");
-  const known = keyOrders.get(shape);
-  if (known !== undefined) return known;
-  if (keyOrders.size >= KEYS_MAX) keyOrders.clear();
-  keys.sort();
-  keyOrders.set(shape, keys);
-  return keys;
-}
-
-const keyOrders = new Map<string, readonly string[]>();

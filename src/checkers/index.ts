@@ -1,7 +1,7 @@
 /** `checkers`: one promise a file. `judge.ts` puts those over a timeline together. */
 
 export { type Account, accountOf, type LaneAccount, type Said } from "./account.ts";
-export { renameIds, sortedJson, viewOf } from "./canonical-view.ts";
+export { viewOf } from "./canonical-view.ts";
 export { type Checker, type CheckerRun, startAll, type Violation } from "./checker.ts";
 export { compareViews, describeDifference, type ViewDifference } from "./compare-views.ts";
 export type {

@@ -13,16 +13,9 @@
  */
 import { jsonEquals } from "../foundation/index.ts";
 import type { SessionDump } from "../storage/index.ts";
-import {
-  IS_UUID,
-  MIDDLE_OF_UUID,
-  offsetOf,
-  sourceOf,
-  TIME_KEYS,
-  UUID,
-  UUID_LENGTH,
-} from "./canonical-view.ts";
+import { sourceOf } from "./canonical-view.ts";
 import type { View, ViewReading } from "./contract.ts";
+import { IS_UUID, MIDDLE_OF_UUID, offsetOf, TIME_KEYS, UUID, UUID_LENGTH } from "./ids-and-times.ts";
 
 /** The views that were seen, one for each canonical text. */
 export class Known {

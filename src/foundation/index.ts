@@ -1,4 +1,5 @@
 /** `foundation`: what every system of the house shares, and nothing of any of them. */
+export { canonicalJson, quoted, quotedKey, rewrittenJson, sortedKeys } from "./canonical-json.ts";
 export {
   type Clock,
   type HostTimers,
@@ -12,7 +13,6 @@ export { Corruption, type Place } from "./corruption.ts";
 export { createIdGenerator, type IdGenerator, idAt, idsOfIncarnation, isUuidV7, timestampOf } from "./ids.ts";
 export {
   admitJson,
-  canonicalJson,
   isAdmitted,
   isCount,
   isJsonText,

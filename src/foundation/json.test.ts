@@ -1,7 +1,15 @@
 import { runInNewContext } from "node:vm";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { admitJson, canonicalJson, type JsonValue, jsonEquals, jsonEqualsBut, NotJson } from "./index.ts";
+import {
+  admitJson,
+  canonicalJson,
+  type JsonValue,
+  jsonEquals,
+  jsonEqualsBut,
+  NotJson,
+  rewrittenJson,
+} from "./index.ts";
 
 /** JSON values with awkward keys and texts; -0 is outside the domain. */
 const jsonValue = fc
@@ -163,11 +171,40 @@ describe("canonicalJson", () => {
     );
   });
 
+  it.each([
+    [
+      { b: 1, a: 2, c: 3 },
+      { b: 1, "a\0c": 2 },
+    ],
+    [
+      { "b\0a": 1, c: 2 },
+      { b: 1, "a\0c": 2 },
+    ],
+    [
+      { c: 1, "b\0a": 2 },
+      { "c\0b": 1, a: 2 },
+    ],
+  ])("keeps keys apart that only a separator would: %j and %j", (first, second) => {
+    for (const value of [first, second, first]) expect(JSON.parse(canonicalJson(value))).toEqual(value);
+  });
+
   it("sorts keys by UTF-16 code unit at every depth", () => {
     const value = { b: { "\ufffd": 1, "\u{1f600}": 2, Z: 3, a: 4 }, "10": 1, "9": 2, a: [{ d: 1, c: 2 }] };
     expect(canonicalJson(value)).toBe(
       '{"10":1,"9":2,"a":[{"c":2,"d":1}],"b":{"Z":3,"a":4,"\u{1f600}":2,"\ufffd":1}}',
     );
+  });
+});
+
+describe("rewrittenJson", () => {
+  it("replaces every text and key in the order of the text, and nothing else", () => {
+    const seen: string[] = [];
+    const text = rewrittenJson({ b: ["x", 1], a: { c: 'say "y"' } }, (quoted) => {
+      seen.push(quoted);
+      return `"${seen.length}"`;
+    });
+    expect(text).toBe('{"1":{"2":"3"},"4":["5",1]}');
+    expect(seen).toEqual(['"a"', '"c"', '"say \\"y\\""', '"b"', '"x"']);
   });
 });
 

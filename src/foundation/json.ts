@@ -1,17 +1,14 @@
 /**
- * What JSON can carry, and its canonical form.
+ * What JSON can carry.
  *
  * Terms. *JSON domain*: the values that come back equal after `JSON.stringify` and `JSON.parse`. *Admission*: the
  * one pass that proves a value to be in the domain and copies it, deeply frozen, so that what a store keeps shares
  * nothing mutable with what its caller holds.
  *
- * Invariants.
- * 1. Outside the domain are: `undefined` (as a value, in an array or as a property), functions, symbols (as a value or
+ * Outside the domain are: `undefined` (as a value, in an array or as a property), functions, symbols (as a value or
  *    as a key), bigint, NaN, the infinities, -0, lone surrogates in keys or strings, cycles, holes in arrays, arrays
  *    with named properties, objects that are not plain (in whatever realm they were made), and nesting deeper than
  *    `JSON_DEPTH_MAX`. Each is refused with the JSON pointer of the value.
- * 2. `canonicalJson` of two values is the same text if and only if the values are equal as JSON: keys are sorted by
- *    UTF-16 code unit at every depth, and nothing else is changed.
  */
 
 /** Any value that JSON can carry. */
@@ -50,19 +47,6 @@ export function admitJson<T>(value: T): T {
 /** Whether a value came from `admitJson`: then nothing in it can change any more. */
 export function isAdmitted(value: object): boolean {
   return admitted.has(value);
-}
-
-/** The text of a JSON value with sorted keys: equal values, equal text. */
-export function canonicalJson(value: unknown): string {
-  if (typeof value !== "object" || value === null) return JSON.stringify(value) ?? "null";
-  if (Array.isArray(value)) return `[${value.map(canonicalJson).join(",")}]`;
-  const object = value as Record<string, unknown>;
-  const members: string[] = [];
-  for (const key of Object.keys(object).sort()) {
-    const member = object[key];
-    if (member !== undefined) members.push(`${JSON.stringify(key)}:${canonicalJson(member)}`);
-  }
-  return `{${members.join(",")}}`;
 }
 
 /** Whether a text is JSON. */

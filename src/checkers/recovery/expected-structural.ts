@@ -11,13 +11,13 @@
  * is counted as scenarios count it.
  */
 import { type Moment, type Scenario, type ScriptedReply, summaryReply } from "../../faults/index.ts";
+import { canonicalJson } from "../../foundation/index.ts";
 import {
   addUsage,
   type NormalizedRetryPolicy,
   type StructuralDecision,
   type Usage,
 } from "../../model/index.ts";
-import { sortedJson } from "../canonical-view.ts";
 import type { Pattern } from "../compare-views.ts";
 import { isRetryableMessage } from "../rows/error-text.ts";
 import { ANY_ERROR, type ExpectedSession } from "./expected-session.ts";
@@ -264,5 +264,5 @@ function waitAfter(attempt: number, { baseDelayMs }: NormalizedRetryPolicy): num
 
 /** Messages without their times and places, which a recovery may move. */
 function timelessText(messages: readonly ParsedMessage[]): string {
-  return sortedJson(messages.map((message) => ({ ...message, timestamp: 0, fromId: "" })));
+  return canonicalJson(messages.map((message) => ({ ...message, timestamp: 0, fromId: "" })));
 }

@@ -7,8 +7,8 @@
  * what the table says nothing of (`NotCovered`).
  */
 import type { Cut, Scenario } from "../../faults/index.ts";
-import { renamedJson } from "../canonical-view.ts";
 import type { RecoveryExpectation, RecoveryQuestion, View } from "../contract.ts";
+import { renamedJson } from "../ids-and-times.ts";
 import { continueFrom, type Reference } from "./continuation.ts";
 import { defers } from "./deferred.ts";
 import { Library } from "./library.ts";

@@ -5,10 +5,10 @@
  * leaves the facts uncounted, since a repeated attempt is one more, and renames the ids. Both leave out what depends on
  * where the file lies: the working directory, and the length in bytes that it makes longer.
  */
-import { Corruption } from "../../foundation/index.ts";
+import { Corruption, canonicalJson } from "../../foundation/index.ts";
 import { operationsIn, type PastOperation, reduce, type SessionState } from "../../txlog/index.ts";
-import { renameIds, sortedJson } from "../canonical-view.ts";
 import type { View } from "../contract.ts";
+import { nameOf, renameIds, UUID } from "../ids-and-times.ts";
 
 /** What both texts hold of the state. */
 export type VisibleState = Pick<SessionState, "transcript" | "activeContext" | "usage" | "operation"> & {
@@ -29,7 +29,7 @@ export function viewOfTxlog(bytes: Uint8Array): View {
   const visible: VisibleState = { transcript, activeContext, usage, operation, operations };
   const { cwd: _, ...identity } = header;
   return {
-    exact: sortedJson({ ...visible, header: identity, factCount: reduction.value.nextSeq - 1 }),
+    exact: canonicalJson({ ...visible, header: identity, factCount: reduction.value.nextSeq - 1 }),
     canonical: canonicalOf(visible),
   };
 }
@@ -37,16 +37,10 @@ export function viewOfTxlog(bytes: Uint8Array): View {
 /** The canonical text of a state. */
 export function canonicalOf(visible: VisibleState): string {
   const names = new Map<string, string>();
-  const renamed = sortedJson(visible).replace(UUID, (found) => {
-    const name = names.get(found) ?? `<id${names.size + 1}>`;
-    names.set(found, name);
-    return name;
-  });
+  const renamed = canonicalJson(visible).replace(UUID, (found) => nameOf(found, names));
   // A state that was read from a canonical text is named already, and keeps its order.
   return names.size === 0 ? renameIds(renamed) : renamed;
 }
-
-const UUID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g;
 
 /** The state of a canonical text. */
 export function stateOf(canonical: string): VisibleState {

@@ -6,9 +6,9 @@
  * one source answers otherwise, and again differs. A run that differs although all sources answer the same is named by
  * what can be seen of it: the same members in another order, or a source that nothing here can see.
  */
-import { compareViews, describeDifference, sortedJson, type Violation } from "../../checkers/index.ts";
+import { compareViews, describeDifference, type Violation } from "../../checkers/index.ts";
 import type { CutRef, TimelineEvent } from "../../faults/index.ts";
-import { absurd } from "../../foundation/index.ts";
+import { absurd, canonicalJson } from "../../foundation/index.ts";
 import { violationsOf } from "../checks.ts";
 import { doubt, FINE, type Finding } from "../judgement.ts";
 import type { Judgement } from "../result.ts";
@@ -110,7 +110,7 @@ async function causeOf(
 /** Whether both show the same members, in another order. */
 function isOrderOnly({ first, second }: Parting): boolean {
   if (first === undefined || second === undefined || first.what !== second.what) return false;
-  return sortedJson(JSON.parse(first.text)) === sortedJson(JSON.parse(second.text));
+  return canonicalJson(JSON.parse(first.text)) === canonicalJson(JSON.parse(second.text));
 }
 
 function violationOf(parting: Parting, cause: Cause): Violation {

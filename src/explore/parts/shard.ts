@@ -10,7 +10,7 @@
  * host times: those are added up.
  */
 import { createHash } from "node:crypto";
-import { sortedJson } from "../../checkers/index.ts";
+import { canonicalJson } from "../../foundation/index.ts";
 import type { ExplorePlan } from "../plan.ts";
 import type { Unit, UnitRecord } from "../units/unit.ts";
 import { dataOf, type PlanData } from "../workers/plan-data.ts";
@@ -48,7 +48,7 @@ export function unitsOfShard(units: readonly Unit[], { index, count }: Shard): r
  */
 export function fingerprintOf(plan: ExplorePlan, code: string): string {
   const { command: _command, ...data } = dataOf(plan);
-  return hashOf(`${code}\n${sortedJson(JSON.parse(JSON.stringify(data)))}`);
+  return hashOf(`${code}\n${canonicalJson(JSON.parse(JSON.stringify(data)))}`);
 }
 
 function hashOf(text: string): string {

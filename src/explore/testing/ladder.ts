@@ -5,8 +5,9 @@
  * a crash a life goes on where the ladder ends. Its flaws are the ways in which a subject can break what explorers
  * judge; without any it is right.
  */
-import { type CheckerRun, sortedJson } from "../../checkers/index.ts";
+import type { CheckerRun } from "../../checkers/index.ts";
 import type { Scenario } from "../../faults/index.ts";
+import { canonicalJson } from "../../foundation/index.ts";
 import type { Boot, Disk, Grade, Incarnation, RunEnd, Subject } from "../../subject/index.ts";
 
 const RUNG_COUNT = 2;
@@ -88,7 +89,7 @@ export function ladder(
     view: async (disk) => {
       const { rungs } = disk as LadderDisk;
       flaws.view?.(rungs);
-      const text = sortedJson({ rungs });
+      const text = canonicalJson({ rungs });
       return { exact: text, canonical: text };
     },
     judge: flaws.judge ?? silentJudge,
