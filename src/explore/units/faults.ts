@@ -12,16 +12,12 @@ import { exploreTorn } from "../torn/torn.ts";
 import { exploreWorldFaults } from "../world-faults/world-faults.ts";
 import { exploreGroup, pairsOf, type UnitFamily, type UnitWork, unitsOfPairs } from "./unit.ts";
 
-export const torn = faultFamily("torn", ({ torn: wanted }) => wanted, exploreTorn);
-export const diskFaults = faultFamily("disk-faults", ({ diskFaults: wanted }) => wanted, exploreDiskFaults);
-export const worldFaults = faultFamily(
-  "world-faults",
-  ({ worldFaults: wanted }) => wanted,
-  exploreWorldFaults,
-);
+export const torn = faultFamily("torn", (plan) => plan.torn, exploreTorn);
+export const diskFaults = faultFamily("disk-faults", (plan) => plan.diskFaults, exploreDiskFaults);
+export const worldFaults = faultFamily("world-faults", (plan) => plan.worldFaults, exploreWorldFaults);
 export const leases = faultFamily(
   "lease",
-  ({ leases: wanted }) => wanted,
+  (plan) => plan.leases,
   (context, wanted, sink, { host }) => exploreLeases(context, wanted, sink, host.contenderProgram),
 );
 
