@@ -1,11 +1,9 @@
 /** Runs a command line in this process, as a test sees it. */
-import { stripVTControlCharacters } from "node:util";
 import type { ExitCode } from "../exit.ts";
 import { main } from "../main.ts";
 
 export interface Ran {
   readonly code: ExitCode;
-  /** Without colours. */
   readonly out: string;
   readonly err: string;
 }
@@ -22,5 +20,5 @@ export async function crashproof(...args: readonly string[]): Promise<Ran> {
     },
     isTerminal: false,
   });
-  return { code, out: stripVTControlCharacters(out), err: stripVTControlCharacters(err) };
+  return { code, out, err };
 }
