@@ -42,17 +42,25 @@ export interface WalkVisitor {
 }
 
 /** Walks the run that nobody cuts, from the first standing. */
-export async function walkUncut(
+export async function walkUncut(context: RunContext, visitor: PatientVisitor): Promise<LifeEnd | undefined> {
+  return walkAndDispose(context, await firstStanding(context), visitor);
+}
+
+/** Walks from a standing that nobody needs afterwards. */
+export async function walkAndDispose(
   context: RunContext,
-  visitor: Omit<WalkVisitor, "enough"> & Partial<WalkVisitor>,
+  standing: Standing,
+  visitor: PatientVisitor,
 ): Promise<LifeEnd | undefined> {
-  const start = await firstStanding(context);
   try {
-    return await walk(context, start, { enough: () => false, ...visitor });
+    return await walk(context, standing, { enough: () => false, ...visitor });
   } finally {
-    start.disk.dispose();
+    standing.disk.dispose();
   }
 }
+
+/** One that has never enough, unless it says so. */
+type PatientVisitor = Omit<WalkVisitor, "enough"> & Partial<WalkVisitor>;
 
 /** Walks to the end of the life, or until the visitor has enough (then the end is undefined). */
 export async function walk(

@@ -4,7 +4,7 @@
  */
 import type { Cut, MediumFaultKind } from "../../faults/index.ts";
 import type { Disk, View } from "../../subject/index.ts";
-import { walk } from "../crash/walk.ts";
+import { walkAndDispose } from "../crash/walk.ts";
 import { readable, unlessUnreadable } from "../readable.ts";
 import { firstStanding, forkStanding, type RunContext, restarted, type Standing } from "../standing.ts";
 
@@ -55,9 +55,15 @@ export function copyOf(standing: Standing, folder: string): Standing {
 }
 
 async function follow(context: RunContext, start: Standing, since: Cut): Promise<Course | undefined> {
-  const before = await readable(context, start);
-  const { end, views } = await commitsOf(context, copyOf(start, context.folder));
-  return end === undefined ? undefined : { start, since, durable: [before, ...views], end };
+  let course: Course | undefined;
+  try {
+    const before = await readable(context, start);
+    const { end, views } = await commitsOf(context, copyOf(start, context.folder));
+    if (end !== undefined) course = { start, since, durable: [before, ...views], end };
+  } finally {
+    if (course === undefined) start.disk.dispose();
+  }
+  return course;
 }
 
 interface Commits {
@@ -72,16 +78,14 @@ interface Commits {
 async function commitsOf(context: RunContext, standing: Standing): Promise<Commits> {
   const cuts: Cut[] = [];
   const views: View[] = [];
-  const end = await walk(context, standing, {
+  const end = await walkAndDispose(context, standing, {
     seen: () => undefined,
     wants: ({ boundary, position }) => boundary.kind === "commit" && position !== "inside",
-    enough: () => false,
     visit: async ({ cut, left }) => {
       if (cut.position === "before") cuts.push(cut);
       else views.push(await readable(context, left));
     },
   });
-  standing.disk.dispose();
   return { cuts, views, end: end?.kind === "settled" ? end.view : undefined };
 }
 
@@ -90,15 +94,13 @@ async function dieAt(context: RunContext, standing: Standing, at: Cut): Promise<
   let start: Standing | undefined;
   const isThere = ({ boundary }: Cut) =>
     boundary.label === at.boundary.label && boundary.occurrence === at.boundary.occurrence;
-  await walk(context, standing, {
+  await walkAndDispose(context, standing, {
     seen: () => undefined,
     wants: (cut) => isThere(cut) && cut.position !== "after",
-    enough: () => false,
     visit: async ({ left }) => {
       start?.disk.dispose();
       start = copyOf(left, context.folder);
     },
   });
-  standing.disk.dispose();
   return start && restarted(start);
 }
