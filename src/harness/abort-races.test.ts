@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import type { TelemetryContext } from "./telemetry.ts";
 import { said } from "./testing/answers.ts";
 import { listening, RESULT } from "./testing/listening.ts";
-import { calls, gate, inWords, text, World } from "./testing/scripted.ts";
+import { calls, gate, inWords, letOthersRun, text, World } from "./testing/scripted.ts";
 import { stepTo } from "./testing/stepping.ts";
 
 /** A context that keeps the names of the spans. */
@@ -107,7 +107,7 @@ describe("abort × start of an effect", () => {
     while (!calling.commits.some((writes) => writes.map(inWords).includes("set op.tool_args"))) {
       await Promise.resolve();
     }
-    for (let turns = 0; turns < 20; turns++) await Promise.resolve();
+    await letOthersRun();
     await call.harness.abort();
     computed.open();
     expect(await asked).toMatchObject({ ok: true, value: { kind: "aborted" } });

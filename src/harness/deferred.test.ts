@@ -2,15 +2,9 @@
 import { describe, expect, it } from "vitest";
 import { recognise, StoreModel } from "../checkers/index.ts";
 import type { AssistantMessage, DeferredFetchOptions, DeferredHandle, Models } from "../model/index.ts";
-import { type Answer, calls, gate, MODEL, phaseAfter, text, World } from "./testing/scripted.ts";
+import { type Answer, calls, gate, HANDLE, MODEL, phaseAfter, text, World } from "./testing/scripted.ts";
 
-const handle: DeferredHandle = {
-  provider: MODEL.provider,
-  modelId: MODEL.id,
-  api: MODEL.api,
-  id: "job",
-  expiresAt: 1_700_000_086_400,
-};
+const handle = { ...HANDLE, expiresAt: 1_700_000_086_400 };
 const putOff: Answer = { stopReason: "deferred", deferred: handle };
 
 interface Poll {

@@ -1,9 +1,8 @@
 /** What events hold, and how they are delivered; their order is in `event-order.test.ts`, watchers in `watch.test.ts`. */
 import { describe, expect, it } from "vitest";
-import type { DeferredHandle } from "../model/index.ts";
 import type { HarnessEvent } from "./event-types.ts";
 import { listening, PROMPT, RESPONSE, RESULT } from "./testing/listening.ts";
-import { calls, failure, gate, MODEL, text, tokens, World } from "./testing/scripted.ts";
+import { calls, failure, gate, HANDLE, MODEL, text, tokens, World } from "./testing/scripted.ts";
 
 describe("the events of a run", () => {
   it("are nested: run, turn, response, tools, results", async () => {
@@ -72,10 +71,9 @@ describe("the events of a run", () => {
   });
 
   it("end a turn with a deferred answer, and have one for each poll", async () => {
-    const handle: DeferredHandle = { provider: MODEL.provider, modelId: MODEL.id, api: MODEL.api, id: "job" };
-    const world = new World({ stopReason: "deferred", deferred: handle });
+    const world = new World({ stopReason: "deferred", deferred: HANDLE });
     const answers = [
-      { stopReason: "deferred" as const, deferred: handle },
+      { stopReason: "deferred" as const, deferred: HANDLE },
       calls({ id: "c1", name: "read" }),
     ];
     const models = {

@@ -3,11 +3,11 @@
  * orders of each, stepped; and what a run that drives itself does with an abort in the same moment.
  */
 import { describe, expect, it } from "vitest";
-import type { DeferredHandle, Models } from "../model/index.ts";
+import type { Models } from "../model/index.ts";
 import type { AgentHarness } from "./agent-harness.ts";
 import type { HookName } from "./hooks.ts";
 import { hooked } from "./testing/hooked.ts";
-import { type Answer, calls, MODEL, text, tokens, World } from "./testing/scripted.ts";
+import { type Answer, calls, HANDLE, MODEL, text, tokens, World } from "./testing/scripted.ts";
 
 type OperationHook = Exclude<HookName, "before_run">;
 
@@ -182,8 +182,7 @@ describe("input that is queued while a hook is asked is carried along, and the h
   });
 
   it("before a poll", async () => {
-    const handle: DeferredHandle = { provider: MODEL.provider, modelId: MODEL.id, api: MODEL.api, id: "job" };
-    const world = new World({ stopReason: "deferred", deferred: handle }, text("and that"));
+    const world = new World({ stopReason: "deferred", deferred: HANDLE }, text("and that"));
     const origin = { api: MODEL.api, provider: MODEL.provider, model: MODEL.id };
     const models: Models = {
       ...world.models(),

@@ -1,8 +1,7 @@
 /** Waiting for a lane to be idle, and having it alone. */
 import { describe, expect, it } from "vitest";
 import { HarnessClosed } from "./errors.ts";
-import { turns } from "./testing/leaving.ts";
-import { gate, text, World } from "./testing/scripted.ts";
+import { gate, letOthersRun, text, World } from "./testing/scripted.ts";
 
 /** A harness whose run waits for its answer. */
 async function running() {
@@ -24,7 +23,7 @@ async function running() {
 /** Whether a promise has settled by now. */
 async function isSettled(promise: Promise<unknown>): Promise<boolean> {
   const pending = Symbol();
-  await turns();
+  await letOthersRun();
   return (await Promise.race([promise, Promise.resolve(pending)])) !== pending;
 }
 

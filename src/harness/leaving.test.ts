@@ -3,14 +3,14 @@
  * never something between.
  */
 import { describe, expect, it } from "vitest";
-import { HANDLE, leaving, turns } from "./testing/leaving.ts";
-import { World } from "./testing/scripted.ts";
+import { leaving } from "./testing/leaving.ts";
+import { HANDLE, letOthersRun, World } from "./testing/scripted.ts";
 
 describe("a drive that leaves its operation open", () => {
   it("is followed by another if the operation is cancelled while it leaves", async () => {
     const { harness, run, goOn } = await leaving();
     const aborting = harness.abort();
-    await turns();
+    await letOthersRun();
     goOn.open();
     expect(await aborting).toMatchObject({ ok: true });
     await run;

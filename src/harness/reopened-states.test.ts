@@ -7,10 +7,8 @@ import { describe, expect, it } from "vitest";
 import type {
   Continuation,
   Deferred,
-  DeferredHandle,
   Generation,
   NavigationState,
-  OperationState,
   RunPhase,
   StructuralDecision,
   ToolCall,
@@ -19,20 +17,22 @@ import {
   asks,
   assistant,
   CANCELLED,
-  CONFIGURATION,
   completed,
+  deferred,
   entry,
   failureDrain,
   mayFinish,
   needAssistant,
   pending,
   planned,
+  polling,
   ready,
   retryWait,
   run,
   started,
+  suspended,
 } from "../operation/testing/states.ts";
-import { batch, message, R, type Stored, stored } from "../operation/testing/stored-lane.ts";
+import { at, batch, message, R, type Stored, stored } from "../operation/testing/stored-lane.ts";
 import { stored as storedWork } from "../operation/testing/stored-structural.ts";
 import { writesOf } from "../operation/testing/stored-writes.ts";
 import {
@@ -42,7 +42,7 @@ import {
   summarized,
   summaryReady,
 } from "../operation/testing/structural-states.ts";
-import { MODEL } from "./testing/scripted.ts";
+import { HANDLE } from "./testing/scripted.ts";
 import { worldWith } from "./testing/stored-disk.ts";
 
 /** What the next process does first; and what, where the operation is cancelled. */
@@ -67,19 +67,9 @@ type RunCases = { [Kind in RunPhase["kind"]]: Record<Within[Kind], Cases> };
 
 const ABORTED = "end the operation as aborted";
 
-const handle: DeferredHandle = { provider: MODEL.provider, modelId: MODEL.id, api: MODEL.api, id: "job" };
-const source = entry("R", assistant("deferred", { deferred: handle }));
-const deferred = (status: Deferred["status"]): OperationState => {
-  const common = { stepId: "s1", sourceEntryId: "R", configuration: CONFIGURATION, streamOptions: {} };
-  const job: Deferred =
-    status === "suspended"
-      ? { ...common, status, poll: 1 }
-      : { ...common, status, poll: 2, responseEntryId: "P", usageId: "V" };
-  return run({ kind: "deferred", deferred: job }, { latestAssistantEntryId: "R" });
-};
-const putOff = (status: Deferred["status"]): Stored => {
-  const given = stored(deferred(status), source);
-  return { ...given, registers: { ...given.registers, leafId: "R" } };
+const putOff = (job: Deferred): Stored => {
+  const source = entry("R", assistant("deferred", { deferred: HANDLE }));
+  return at("R", stored(run(deferred(job), { latestAssistantEntryId: "R" }), source));
 };
 const truncated = { ...batch(planned(0), planned(1)) };
 truncated.entries = truncated.entries.map((each) =>
@@ -203,14 +193,14 @@ const RUN: RunCases = {
   deferred: {
     suspended: {
       "with a poll behind it": {
-        stored: putOff("suspended"),
+        stored: putOff(suspended(1, "R")),
         next: "commit poll_intended",
         cancelled: "cancel deferred job job",
       },
     },
     effect_pending: {
       "at a poll that was lost": {
-        stored: putOff("effect_pending"),
+        stored: putOff(polling(2, "P", "V", "R")),
         next: "commit poll_intended",
         cancelled: "cancel deferred job job",
       },

@@ -1,9 +1,9 @@
 /** The hooks around a request, and the patches of its options. */
 import { describe, expect, it } from "vitest";
-import type { DeferredHandle, Models, ProviderStreamOptions } from "../model/index.ts";
+import type { Models, ProviderStreamOptions } from "../model/index.ts";
 import { patchedStreamOptions } from "./stream-options.ts";
 import { hooked, seeing, user } from "./testing/hooked.ts";
-import { failure, gate, MODEL, text, tokens, World } from "./testing/scripted.ts";
+import { failure, gate, HANDLE, MODEL, text, tokens, World } from "./testing/scripted.ts";
 
 describe("the hooks of a request", () => {
   it("change its context, options, payload and response, for each attempt, and not what is stored of the step", async () => {
@@ -85,8 +85,7 @@ describe("the hooks of a request", () => {
   });
 
   it("of a poll begin with the captured options, deferred off, and its number", async () => {
-    const handle: DeferredHandle = { provider: MODEL.provider, modelId: MODEL.id, api: MODEL.api, id: "job" };
-    const world = new World({ stopReason: "deferred", deferred: handle });
+    const world = new World({ stopReason: "deferred", deferred: HANDLE });
     let polled: ProviderStreamOptions | undefined;
     const models: Models = {
       ...world.models(),

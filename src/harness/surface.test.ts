@@ -4,7 +4,7 @@ import { recognise, StoreModel } from "../checkers/index.ts";
 import type { HarnessEvent } from "./event-types.ts";
 import type { AgentLane } from "./main-lane.ts";
 import { expandSkill, expandTemplate } from "./resources.ts";
-import { calls, failure, MODEL, text, tokens, World } from "./testing/scripted.ts";
+import { calls, failure, letOthersRun, MODEL, text, tokens, World } from "./testing/scripted.ts";
 
 describe("lanes", () => {
   it("are the same to an application, whether by name or as the harness itself", async () => {
@@ -68,7 +68,7 @@ describe("lanes", () => {
       found.push(await harness.lane(lane), (await harness.watchSession()).snapshot.lanes.length);
     });
     const made = await harness.createLane("side", null);
-    for (let turn = 0; turn < 50; turn++) await Promise.resolve();
+    await letOthersRun();
     expect(found).toEqual([made.ok && made.value, 2]);
   });
 

@@ -1,8 +1,8 @@
 /** What a watcher sees: a snapshot and everything after it, without a gap. */
 import { describe, expect, it } from "vitest";
 import type { HarnessEvent } from "./event-types.ts";
-import { HANDLE, leaving, turns } from "./testing/leaving.ts";
-import { calls, gate, text, tokens, World } from "./testing/scripted.ts";
+import { leaving } from "./testing/leaving.ts";
+import { calls, gate, HANDLE, letOthersRun, text, tokens, World } from "./testing/scripted.ts";
 
 describe("a watcher", () => {
   it("has everything exactly once, in the snapshot or after it, wherever it begins", async () => {
@@ -175,7 +175,7 @@ describe("a watcher", () => {
       return getRegister(namespace, key);
     };
     const watching = harness.watchSession();
-    await turns();
+    await letOthersRun();
     goOn.open();
     await run;
     opened.open();

@@ -1,13 +1,12 @@
 import { describe, expect, it } from "vitest";
-import type { DeferredHandle, SettledAssistantMessage } from "../model/index.ts";
+import type { SettledAssistantMessage } from "../model/index.ts";
 import { type Classification, classify, normalizeForStorage } from "./classification.ts";
-import { asks, assistant, CANCELLED, context, USAGE } from "./testing/states.ts";
+import { asks, assistant, CANCELLED, context, HANDLE, USAGE } from "./testing/states.ts";
 
 const running = { status: "running" } as const;
 const attempt = { context: context(), attempt: 1, intendedOutputLimit: 4096 };
 const lastAttempt = { ...attempt, attempt: 3 };
 const afterOverflow = { ...attempt, context: context({ overflowRecoveryUsed: true }) };
-const handle: DeferredHandle = { provider: "acme", modelId: "large", api: "acme-messages", id: "job" };
 const genuine = { ...USAGE, output: 4096 };
 const overloaded = assistant("error", { errorMessage: "overloaded" });
 const tooLong = assistant("error", { errorMessage: "prompt is too long: 250,000 tokens > 200,000" });
@@ -34,7 +33,7 @@ describe("classification, first match wins", () => {
     ],
     ["overflow after recovery", tooLong, afterOverflow, "overflow", { isFirst: false }],
     ["an error that says the context did not fit", tooLong, attempt, "overflow", { isFirst: true }],
-    ["deferred", assistant("deferred", { deferred: handle }), attempt, "deferred", { handle }],
+    ["deferred", assistant("deferred", { deferred: HANDLE }), attempt, "deferred", { handle: HANDLE }],
     ["a retryable error with attempts left", overloaded, attempt, "retry"],
     ["a retryable error at the cap", overloaded, lastAttempt, "failure"],
     ["another error", assistant("error", { errorMessage: "invalid api key" }), attempt, "failure"],
@@ -53,7 +52,7 @@ describe("classification, first match wins", () => {
   it.each(["stop", "length", "toolUse", "error", "aborted", "deferred"] as const)(
     "takes %s as cancelled once a cancellation is durable",
     (stopReason) => {
-      const message = assistant(stopReason, { deferred: handle });
+      const message = assistant(stopReason, { deferred: HANDLE });
       expect(classify(message, CANCELLED, attempt)).toEqual({ kind: "cancelled" });
     },
   );

@@ -1,6 +1,6 @@
 /** A deferred job: what comes next in each of its states, what an answer to a poll means, and what is written for it. */
 import { describe, expect, it } from "vitest";
-import type { Deferred, DeferredHandle, RunPhase, RunState } from "../model/index.ts";
+import type { Deferred, RunPhase, RunState } from "../model/index.ts";
 import { validateOperationState } from "../model/index.ts";
 import { type Action, nextAction, type PlannerInputs } from "./next-action.ts";
 import { cancelDeferredKey, pollKey, runningCancellation } from "./next-deferred-action.ts";
@@ -9,35 +9,21 @@ import {
   asks,
   assistant,
   CANCELLED,
-  CONFIGURATION,
   current,
+  deferred,
+  HANDLE,
   inputs,
   inWords,
   mayFinish,
   planned,
+  polling,
   ready,
   run,
+  suspended,
   tools,
 } from "./testing/states.ts";
 import { type OperationEvent, transition } from "./transition.ts";
 
-const handle: DeferredHandle = { provider: "acme", modelId: "large", api: "acme-messages", id: "job" };
-const job = { stepId: "s1", configuration: CONFIGURATION, streamOptions: { timeoutMs: 10 } };
-const suspended = (poll: number, sourceEntryId = "D"): Deferred => ({
-  status: "suspended",
-  ...job,
-  sourceEntryId,
-  poll,
-});
-const polling = (poll: number, R = "R", U = "U"): Deferred => ({
-  status: "effect_pending",
-  ...job,
-  sourceEntryId: "D",
-  poll,
-  responseEntryId: R,
-  usageId: U,
-});
-const deferred = (state: Deferred): RunPhase => ({ kind: "deferred", deferred: state });
 const permit = { deferredPollsRemaining: 1 } as const;
 const running = (...keys: string[]) => ({ running: new Set(keys) });
 const noModel = { hasModel: () => false };
@@ -127,13 +113,13 @@ describe("the next action of a deferred job", () => {
 });
 
 describe("the answer to a poll", () => {
-  const stillPending = assistant("deferred", { deferred: handle });
-  const elsewhere = { ...handle, data: { region: "eu" } };
+  const stillPending = assistant("deferred", { deferred: HANDLE });
+  const elsewhere = { ...HANDLE, data: { region: "eu" } };
   it.each([
     ["an equal handle: pending", stillPending, "pending"],
     [
       "an equal handle, members in another order",
-      assistant("deferred", { deferred: reversed(handle) }),
+      assistant("deferred", { deferred: reversed(HANDLE) }),
       "pending",
     ],
     ["a handle that differs in one member", assistant("deferred", { deferred: elsewhere }), "mismatch"],
@@ -148,12 +134,12 @@ describe("the answer to a poll", () => {
     ["an answer", assistant("stop"), "finish"],
     ["a length without calls, however short", assistant("length"), "finish"],
   ] as const)("%s", (_name, message, kind) => {
-    expect(classifyPoll(message, { status: "running" }, handle).kind).toBe(kind);
-    expect(classifyPoll(message, CANCELLED, handle)).toEqual({ kind: "cancelled" });
+    expect(classifyPoll(message, { status: "running" }, HANDLE).kind).toBe(kind);
+    expect(classifyPoll(message, CANCELLED, HANDLE)).toEqual({ kind: "cancelled" });
   });
 
   it("is never an abort that nobody asked for", () => {
-    expect(() => classifyPoll(assistant("aborted"), { status: "running" }, handle)).toThrow(
+    expect(() => classifyPoll(assistant("aborted"), { status: "running" }, HANDLE)).toThrow(
       "no cancellation is durable",
     );
   });
@@ -164,7 +150,7 @@ describe("transitions of a deferred job: next phase and exact writes in order", 
   const SETTLE_R = ["entry R after D", "set lane.leaf/main", "usage U of R"];
   const intended: OperationEvent = { kind: "poll_intended", responseEntryId: "R", usageId: "U" };
   const settled = (classification: PollClassification, extra: object = {}): OperationEvent => {
-    return { kind: "poll_settled", message: assistant("stop"), classification, source: handle, ...extra };
+    return { kind: "poll_settled", message: assistant("stop"), classification, source: HANDLE, ...extra };
   };
   const failed = (code: string, message: string): RunPhase => ({
     kind: "failure_drain",
@@ -173,7 +159,7 @@ describe("transitions of a deferred job: next phase and exact writes in order", 
   });
   const refused = { message: assistant("error", { errorMessage: "no such job" }) };
   const tooLong = { message: assistant("error", { errorMessage: "prompt is too long" }) };
-  const foreign = { ...handle, id: "other" };
+  const foreign = { ...HANDLE, id: "other" };
   const mismatch = { kind: "mismatch", handle: foreign } as const;
   const cases: [string, Deferred, OperationEvent, RunPhase, string[]][] = [
     ["an intent", suspended(1), intended, deferred(polling(2)), [S]],

@@ -6,10 +6,10 @@ import {
   asks,
   assistant,
   CANCELLED,
-  CONFIGURATION,
   completed,
   context,
   current,
+  deferred,
   inWords,
   mayFinish,
   needAssistant,
@@ -20,6 +20,7 @@ import {
   retryWait,
   run,
   started,
+  suspended,
   tools,
   USAGE,
 } from "./testing/states.ts";
@@ -157,17 +158,7 @@ describe("transitions: next phase and exact writes in order", () => {
       "settlement: deferred",
       pending(),
       settled({ kind: "deferred", handle: { provider: "p", modelId: "m", api: "a", id: "j" } }),
-      {
-        kind: "deferred",
-        deferred: {
-          status: "suspended",
-          stepId: "s1",
-          sourceEntryId: "R",
-          poll: 0,
-          configuration: CONFIGURATION,
-          streamOptions: { timeoutMs: 10 },
-        },
-      },
+      deferred(suspended(0, "R")),
       [...SETTLE_R, S],
     ],
     [

@@ -1,13 +1,5 @@
 /** A drive that is about to leave its operation open: its last commit is made, and it stands at a read. */
-import type { DeferredHandle } from "../../model/index.ts";
-import { gate, MODEL, World } from "./scripted.ts";
-
-export const HANDLE: DeferredHandle = {
-  provider: MODEL.provider,
-  modelId: MODEL.id,
-  api: MODEL.api,
-  id: "job",
-};
+import { gate, HANDLE, World } from "./scripted.ts";
 
 /** The run whose answer is put off, and what lets its drive go on. `prepare` is done before it begins. */
 export async function leaving(
@@ -28,9 +20,4 @@ export async function leaving(
   const run = harness.prompt("go");
   await reading.opened;
   return { harness, session, run, goOn };
-}
-
-/** Enough turns for whatever waits for nothing else. */
-export async function turns(): Promise<void> {
-  for (let turn = 0; turn < 50; turn++) await Promise.resolve();
 }

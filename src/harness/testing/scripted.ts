@@ -13,6 +13,7 @@ import {
   type AssistantMessageEvent,
   type AssistantMessageEventStream,
   type CommitResult,
+  type DeferredHandle,
   type Model,
   type Models,
   type ProviderContext,
@@ -40,6 +41,14 @@ export const MODEL: Model = {
   cost: { input: 1, output: 1, cacheRead: 0, cacheWrite: 0 },
   contextWindow: 200_000,
   maxTokens: 4096,
+};
+
+/** Names a job that a response put off. */
+export const HANDLE: DeferredHandle = {
+  provider: MODEL.provider,
+  modelId: MODEL.id,
+  api: MODEL.api,
+  id: "job",
 };
 
 /** One schema for all tools: a schema object is compiled once. */
@@ -282,4 +291,9 @@ function stream(answer: Promise<AssistantMessage>): AssistantMessageEventStream 
       } else if (stopReason !== "pending") yield { type: "done", reason: stopReason, message };
     },
   };
+}
+
+/** Lets everything go on that waits for nothing else. */
+export async function letOthersRun(): Promise<void> {
+  for (let turn = 0; turn < 50; turn++) await Promise.resolve();
 }

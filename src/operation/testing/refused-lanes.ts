@@ -3,12 +3,10 @@
  * not compile. Each differs from a lane that is right in one thing.
  */
 import type {
-  DeferredHandle,
   Entry,
   Generation,
   Operation,
   OperationState,
-  RunPhase,
   RunState,
   SettledAssistantMessage,
 } from "../../model/index.ts";
@@ -17,11 +15,11 @@ import {
   asks,
   assistant,
   CANCELLED,
-  CONFIGURATION,
   completed,
-  context,
+  deferred,
   entry,
   failureDrain,
+  HANDLE,
   mayFinish,
   needAssistant,
   OPERATION,
@@ -30,35 +28,18 @@ import {
   result,
   run,
   started,
+  suspended,
 } from "./states.ts";
-import { batch, idle, lane, message, open, queued, R, type Stored, stored, user } from "./stored-lane.ts";
+import { at, batch, idle, lane, message, open, queued, R, type Stored, stored, user } from "./stored-lane.ts";
 import { structuralCases } from "./stored-structural.ts";
 import { manual } from "./structural-states.ts";
 
 /** What is wrong, in words, and as it is stored. */
 export type Refused = readonly [name: string, stored: Stored];
 
-const HANDLE: DeferredHandle = { provider: "acme", modelId: "large", api: "acme-messages", id: "job" };
-
 /** A lane whose run waits for a job, and stands at its source. */
-function deferred(source: Entry = entry("R", assistant("deferred", { deferred: HANDLE }))): Stored {
-  const phase: RunPhase = {
-    kind: "deferred",
-    deferred: {
-      status: "suspended",
-      stepId: "s1",
-      sourceEntryId: "R",
-      poll: 0,
-      configuration: CONFIGURATION,
-      streamOptions: context().streamOptions,
-    },
-  };
-  return at("R", stored(run(phase, { latestAssistantEntryId: "R" }), source));
-}
-
-/** The same lane, standing elsewhere. */
-function at(leafId: string | null, given: Stored): Stored {
-  return { ...given, registers: { ...given.registers, leafId } };
+function putOff(source: Entry = entry("R", assistant("deferred", { deferred: HANDLE }))): Stored {
+  return at("R", stored(run(deferred(suspended(0, "R")), { latestAssistantEntryId: "R" }), source));
 }
 
 /** The same run with another newest response. */
@@ -154,7 +135,7 @@ export const REFUSED: Record<CorruptionReason, readonly Refused[]> = {
     ["a run at the root", { ...lane({ leafId: null }) }],
     ["a batch whose lane stands at the prompt", at("e1", batch(planned(0), planned(1)))],
     ["a batch whose lane stands before its newest result", at("R", batch(completed(0), planned(1)))],
-    ["a deferred job whose lane stands elsewhere", at("e1", deferred())],
+    ["a deferred job whose lane stands elsewhere", at("e1", putOff())],
   ],
   latest_response_mismatch: [
     ["an end without a response", stored(run(mayFinish()), R)],
@@ -164,7 +145,7 @@ export const REFUSED: Record<CorruptionReason, readonly Refused[]> = {
       "a batch of another response",
       latest("S", batch(planned(0), planned(1)), entry("S", assistant("stop"))),
     ],
-    ["a deferred job of another response", latest("S", deferred(), entry("S", assistant("stop")))],
+    ["a deferred job of another response", latest("S", putOff(), entry("S", assistant("stop")))],
     [
       "a failure of another response",
       latest("S", stored(run(failureDrain()), R, entry("S", assistant("stop")))),
@@ -295,8 +276,8 @@ export const REFUSED: Record<CorruptionReason, readonly Refused[]> = {
   ],
   entry_of_wrong_kind: [
     ["a response that is a user message", stored(run(needAssistant(), { latestAssistantEntryId: "e1" }))],
-    ["a deferred source without a handle", deferred(R)],
-    ["a deferred source that failed", deferred(entry("R", assistant("error", { deferred: HANDLE })))],
+    ["a deferred source without a handle", putOff(R)],
+    ["a deferred source that failed", putOff(entry("R", assistant("error", { deferred: HANDLE })))],
     [
       "a batch of a response that failed",
       { ...batch(planned(0), planned(1)), entries: [user, entry("R", failed(asks("read", "write")))] },

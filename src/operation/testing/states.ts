@@ -3,6 +3,8 @@
  */
 import {
   DEFAULT_COMPACTION_SETTINGS,
+  type Deferred,
+  type DeferredHandle,
   type Entry,
   type GenerationContext,
   type LaneConfiguration,
@@ -112,6 +114,32 @@ export const completed = (sourceIndex: number, terminate = false): ToolCall => (
   sourceIndex,
   resultEntryId: `r${sourceIndex}`,
   terminate,
+});
+
+/** Names a job that a response put off. */
+export const HANDLE: DeferredHandle = { provider: "acme", modelId: "large", api: "acme-messages", id: "job" };
+
+export const deferred = (job: Deferred): RunPhase => ({ kind: "deferred", deferred: job });
+
+export const suspended = (poll: number, sourceEntryId = "D"): Deferred => ({
+  status: "suspended",
+  ...job(sourceEntryId),
+  poll,
+});
+
+export const polling = (poll: number, R = "R", U = "U", sourceEntryId = "D"): Deferred => ({
+  status: "effect_pending",
+  ...job(sourceEntryId),
+  poll,
+  responseEntryId: R,
+  usageId: U,
+});
+
+const job = (sourceEntryId: string) => ({
+  stepId: "s1",
+  sourceEntryId,
+  configuration: CONFIGURATION,
+  streamOptions: context().streamOptions,
 });
 
 export const failureDrain = (): RunPhase => ({

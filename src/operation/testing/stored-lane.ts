@@ -57,6 +57,11 @@ export const stored = (state: OperationState, ...entries: Entry[]): Stored => ({
   registers: open(state),
   entries: [user, ...entries],
 });
+/** The same lane, standing elsewhere. */
+export const at = (leafId: string | null, given: Stored): Stored => ({
+  ...given,
+  registers: { ...given.registers, leafId },
+});
 export const lane = (changes: Partial<LaneRegisters>): Stored => ({
   ...stored(run(needAssistant())),
   registers: { ...open(run(needAssistant())), ...changes },
