@@ -276,6 +276,10 @@ const restHistories: Record<string, () => History> = {
       .commit("tree.append", [history.entry(id, message()), set("lane.leaf", "main", id)])
       .commit("fact.write", [set("fact.label", id, "here")])
       .commit("fact.write", [drop("fact.label", id)])
+      .commit("fact.write", [set("fact.name", "", "a name")])
+      .commit("fact.write", [drop("fact.name", "")])
+      .commit("fact.write", [set("fact.custom", "key", { any: 1 })])
+      .commit("fact.write", [drop("fact.custom", "key")])
       .commit("usage.adjust", [
         { kind: "usage", row: { id: history.id(), adjustment: true, usage: usageOf(-1, 0) } },
       ])
