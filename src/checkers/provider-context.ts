@@ -16,6 +16,7 @@ import { type BillRow, type ShownMessage, type SummaryRow, shortened } from "../
 import { jsonEquals } from "../foundation/index.ts";
 import type { AgentMessage, DurableStructuralPreparation, Entry, OperationState } from "../model/index.ts";
 import type { HarnessCheck, HarnessCheckRun, Report } from "./harness-check.ts";
+import { isInContext } from "./in-context.ts";
 import { assistantIn, callsIn, decisionOf } from "./rows/site.ts";
 import type { StoreModel } from "./store-model.ts";
 
@@ -187,7 +188,7 @@ function readIn(message: AgentMessage): readonly Said[] {
     case "custom":
       return [whole({ by: "user", text: shortened(wordsIn(message.content)) })];
     case "assistant": {
-      if (UNSHOWN.includes(message.stopReason)) return [];
+      if (!isInContext(message)) return [];
       const calls = callsIn(message).map(({ id }) => id);
       const text = shortened(wordsIn(message.content ?? []));
       return [whole(calls.length === 0 ? { by: "model", text } : { by: "model", text, calls })];
@@ -203,9 +204,6 @@ function readIn(message: AgentMessage): readonly Said[] {
       return message.excludeFromContext === true ? [] : [part({ by: "user", text: message.command })];
   }
 }
-
-/** Reasons of responses that no provider is shown. */
-const UNSHOWN: readonly string[] = ["error", "aborted", "deferred"];
 
 function summary(text: string): Said {
   return part({ by: "user", text: text.slice(0, SUMMARY_PART) });

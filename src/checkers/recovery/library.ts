@@ -17,6 +17,7 @@ import {
 import { canonicalJson, type JsonValue, jsonEquals } from "../../foundation/index.ts";
 import { type Usage, zeroUsage } from "../../model/index.ts";
 import type { Pattern } from "../compare-views.ts";
+import { isInContext } from "../in-context.ts";
 import { isOverflowMessage } from "../rows/error-text.ts";
 import {
   callsOf,
@@ -220,7 +221,7 @@ export class TurnCount {
 
   take({ message }: Pick<ParsedEntry, "message">): void {
     if (message?.role !== "assistant") return;
-    if (!["error", "aborted", "deferred"].includes(message.stopReason ?? "")) {
+    if (isInContext(message)) {
       this.turn++;
       this.ask = 1;
     } else if (message.stopReason === "aborted" || !isSynthetic(message)) this.ask++;

@@ -1,6 +1,7 @@
 /** A canonical view as values: what the expectation reads of a cut and of the uninterrupted run, and what it builds. */
 import type { JsonValue } from "../../foundation/index.ts";
 import type { LaneState, Operation, OperationState, Usage } from "../../model/index.ts";
+import { isInContext } from "../in-context.ts";
 
 /** A canonical view, parsed. Ids are `<idN>`, times are offsets in ms. */
 export interface ParsedView {
@@ -159,12 +160,6 @@ function messagesOf({ type, message, summary, timestamp, retainedTail = [], ...r
       return [];
   }
 }
-
-function isInContext({ role, stopReason }: ParsedMessage): boolean {
-  return role !== "assistant" || !OUT_OF_CONTEXT.includes(stopReason ?? "");
-}
-
-const OUT_OF_CONTEXT: readonly string[] = ["error", "aborted", "deferred"];
 
 /** A call as the provider asked for it. */
 export interface ToolCallSource {
